@@ -1,0 +1,1 @@
+"""What a person types: commands, the Textual app, plain output where there is no terminal."""

@@ -1,0 +1,1 @@
+"""What runs: tasks, environments, agents, trials, runs. Imports neither console nor screens, and no Textual."""

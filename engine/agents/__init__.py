@@ -1,0 +1,1 @@
+"""Who works on a task: one protocol; oracle, nop, command, replay."""

@@ -1,0 +1,1 @@
+"""The numbers: rates, paired comparison, cost."""

@@ -1,0 +1,1 @@
+"""Environments on a Docker engine: Compose definitions, exec, archives, readiness, samples, removal."""

@@ -1,0 +1,417 @@
+"""Everything that can happen in a run, typed. One JSON object a line; `type` names the struct in snake case.
+
+The engine appends events to `events.jsonl` of the run folder, resource samples to `samples.jsonl` of a trial and to
+`host.jsonl` of the run. `RunState` folds all of them. Times are UTC with an offset; durations are seconds measured by a
+monotonic clock, never differences of wall-clock times. Unknown fields are ignored, an unknown type decodes to None, so that
+a newer run folder still opens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+import msgspec
+
+from engine.issues import Issue, Phase
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=_snake, gc=False):
+    at: datetime = msgspec.field(default_factory=now)
+
+
+# --- what the plan says -----------------------------------------------------------------------------------------------
+
+
+class ArmInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One configuration. `parameters` never hold a secret."""
+
+    name: str
+    agent: str
+    agent_version: str = ""
+    model: str = ""
+    parameters: dict[str, str] = {}
+
+
+class TaskSetInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`version` is what the set calls itself (or the git commit), `digest` covers the chosen tasks' content."""
+
+    name: str
+    version: str = ""
+    digest: str = ""
+
+
+class HostInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    name: str = ""
+    cpus: float = 0
+    memory_mb: int = 0
+    docker: str = ""
+    compose: str = ""
+
+
+class RunPlanned(Event, frozen=True, kw_only=True):
+    """First event of every run: what is going to be measured."""
+
+    run: str
+    name: str
+    task_set: TaskSetInfo
+    arms: tuple[ArmInfo, ...]
+    tasks: int
+    trials: int
+    attempts: int = 1
+    concurrency: int = 1
+    seed: int = 0
+    timeout_factor: float = 1.0
+    max_cost_usd: float | None = None
+    card_digest: str = ""
+    engine_version: str = ""
+    host: HostInfo = HostInfo()
+    source: str = "trialdeck"
+
+
+class TrialPlanned(Event, frozen=True, kw_only=True):
+    """`limits` are seconds per phase, the timeout factor already applied; a phase without a limit is left out."""
+
+    trial: str
+    task: str
+    arm: str
+    attempt: int
+    position: int
+    cpus: float = 0
+    memory_mb: int = 0
+    limits: dict[Phase, float] = {}
+    category: str = ""
+    difficulty: str = ""
+
+
+# --- the engine's process ---------------------------------------------------------------------------------------------
+
+
+class EngineStarted(Event, frozen=True, kw_only=True):
+    """One per engine process; a resumed run has several."""
+
+    pid: int
+    host: str
+    session: int
+    resumed: bool = False
+
+
+class EngineStopped(Event, frozen=True, kw_only=True):
+    reason: str = ""
+
+
+class RunIssue(Event, frozen=True, kw_only=True):
+    issue: Issue
+
+
+class RunPaused(Event, frozen=True, kw_only=True):
+    by: str = ""
+
+
+class RunContinued(Event, frozen=True, kw_only=True):
+    by: str = ""
+
+
+class ConcurrencyChanged(Event, frozen=True, kw_only=True):
+    concurrency: int
+
+
+class CancelRequested(Event, frozen=True, kw_only=True):
+    """`trial` empty: the whole run."""
+
+    trial: str = ""
+    force: bool = False
+
+
+class RunFinished(Event, frozen=True, kw_only=True):
+    """`exit_code` as `trialdeck run` gives it: 0 every trial scored, 3 unscored trials, 130 interrupted."""
+
+    exit_code: int
+    seconds: float
+    reason: str = ""
+
+
+# --- one trial --------------------------------------------------------------------------------------------------------
+
+
+class TrialWaiting(Event, frozen=True, kw_only=True):
+    """Next in line, held back; `reason` such as "memory (needs 16 G)"."""
+
+    trial: str
+    reason: str
+
+
+class TrialStarted(Event, frozen=True, kw_only=True):
+    """`run_number` is 1 unless an interrupted trial runs again."""
+
+    trial: str
+    run_number: int = 1
+    project: str = ""
+
+
+class PhaseStarted(Event, frozen=True, kw_only=True):
+    trial: str
+    phase: Phase
+    limit_sec: float | None = None
+    step: str = ""
+
+
+class PhaseFinished(Event, frozen=True, kw_only=True):
+    trial: str
+    phase: Phase
+    seconds: float
+    ok: bool = True
+    step: str = ""
+
+
+class ActivityChanged(Event, frozen=True, kw_only=True):
+    """What the trial does right now: "build image", "wait for db", "bash", "hook 2/3"."""
+
+    trial: str
+    activity: str
+
+
+class ServiceChanged(Event, frozen=True, kw_only=True):
+    """`state`: created, running, healthy, unhealthy, exited, oom, removed. `environment`: agent or verifier."""
+
+    trial: str
+    service: str
+    state: str
+    environment: str = "agent"
+    container: str = ""
+    exit_code: int | None = None
+    detail: str = ""
+
+
+class IssueRaised(Event, frozen=True, kw_only=True):
+    trial: str
+    issue: Issue
+
+
+class HookFinished(Event, frozen=True, kw_only=True):
+    trial: str
+    number: int
+    of: int
+    service: str
+    command: str
+    exit_code: int | None
+    seconds: float
+    timed_out: bool = False
+    output: str = ""
+    step: str = ""
+
+
+class ArtifactRecorded(Event, frozen=True, kw_only=True):
+    """A manifest row. `status`: collected, empty, missing, skipped, refused, too_large, failed."""
+
+    trial: str
+    service: str
+    source: str
+    status: str
+    bytes: int = 0
+    sha256: str = ""
+    note: str = ""
+    step: str = ""
+
+
+class AgentStepped(Event, frozen=True, kw_only=True):
+    """One step of the agent. None means unknown, which is not zero."""
+
+    trial: str
+    number: int
+    what: str = ""
+    tokens_in: int | None = None
+    tokens_cached: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+class AgentFinished(Event, frozen=True, kw_only=True):
+    trial: str
+    exit_code: int | None
+    seconds: float
+    timed_out: bool = False
+    killed_processes: int = 0
+    step: str = ""
+
+
+class FilesChanged(Event, frozen=True, kw_only=True):
+    """How many files the agent added, changed and deleted in `main`; the list is the trial's `changes.json`."""
+
+    trial: str
+    added: int
+    changed: int
+    deleted: int
+
+
+class RewardRecorded(Event, frozen=True, kw_only=True):
+    """`reward` is the primary one, None where missing or invalid. `source`: the file it was read from."""
+
+    trial: str
+    reward: float | None
+    rewards: dict[str, float] = {}
+    source: str = ""
+    tests_passed: int | None = None
+    tests_total: int | None = None
+    step: str = ""
+
+
+class ThresholdCrossed(Event, frozen=True, kw_only=True):
+    """`what`: memory, cpu, pids, disk; `value` and `limit` in the unit of the sample."""
+
+    trial: str
+    service: str
+    what: str
+    value: float
+    limit: float
+
+
+class ResourcePeaked(Event, frozen=True, kw_only=True):
+    """The peaks of one service over its life, written when it goes."""
+
+    trial: str
+    service: str
+    environment: str = "agent"
+    cpu_percent: float = 0
+    memory_bytes: int = 0
+    memory_limit: int = 0
+    pids: int = 0
+    network_bytes: int = 0
+    block_bytes: int = 0
+
+
+class TrialFinished(Event, frozen=True, kw_only=True):
+    """`outcome`: scored, unscored, refused, cancelled. `passed` is None unless scored. Cost None: unknown."""
+
+    trial: str
+    outcome: str
+    reward: float | None = None
+    passed: bool | None = None
+    seconds: float = 0
+    agent_seconds: float | None = None
+    tokens_in: int | None = None
+    tokens_cached: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    timed_out: bool = False
+    kept: bool = False
+
+
+class TrialInterrupted(Event, frozen=True, kw_only=True):
+    """It was running when its engine ended; the record stays in `folder` (relative to the run folder)."""
+
+    trial: str
+    run_number: int
+    reason: str
+    folder: str = ""
+    cost_usd: float | None = None
+
+
+# --- samples: never in events.jsonl, each in a file of its own --------------------------------------------------------
+
+
+class ResourceSampled(Event, frozen=True, kw_only=True):
+    """One container, once a second. CPU in percent of one core; limits 0 where there is none."""
+
+    trial: str
+    service: str
+    environment: str = "agent"
+    cpu_percent: float = 0
+    cpu_limit: float = 0
+    memory_bytes: int = 0
+    memory_limit: int = 0
+    pids: int = 0
+    network_rx: int = 0
+    network_tx: int = 0
+    block_read: int = 0
+    block_write: int = 0
+
+
+class HostSampled(Event, frozen=True, kw_only=True):
+    """The engine's host, once in a few seconds. CPU in percent of all cores; `networks_limit` is an estimate."""
+
+    cpu_percent: float = 0
+    memory_used: int = 0
+    memory_total: int = 0
+    disk_free: int = 0
+    networks: int = 0
+    networks_limit: int = 0
+
+
+AnyEvent = (
+    RunPlanned
+    | TrialPlanned
+    | EngineStarted
+    | EngineStopped
+    | RunIssue
+    | RunPaused
+    | RunContinued
+    | ConcurrencyChanged
+    | CancelRequested
+    | RunFinished
+    | TrialWaiting
+    | TrialStarted
+    | PhaseStarted
+    | PhaseFinished
+    | ActivityChanged
+    | ServiceChanged
+    | IssueRaised
+    | HookFinished
+    | ArtifactRecorded
+    | AgentStepped
+    | AgentFinished
+    | FilesChanged
+    | RewardRecorded
+    | ThresholdCrossed
+    | ResourcePeaked
+    | TrialFinished
+    | TrialInterrupted
+    | ResourceSampled
+    | HostSampled
+)
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(AnyEvent)
+
+
+def encode(event: Event) -> bytes:
+    """One whole line, newline included. Lone surrogates (names that are not UTF-8) become U+FFFD."""
+    try:
+        return _encoder.encode(event) + b"\n"
+    except UnicodeEncodeError:
+        plain = msgspec.to_builtins(event)
+        return _encoder.encode(_valid_text(plain)) + b"\n"
+
+
+def _valid_text(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_valid_text(key): _valid_text(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_valid_text(item) for item in value]
+    return value
+
+
+def decode(line: bytes) -> AnyEvent | None:
+    """None for a line that is no event we know: cut by a crash, or written by a newer version."""
+    try:
+        return _decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def decode_lines(lines: Iterable[bytes]) -> Iterator[AnyEvent]:
+    for line in lines:
+        event = decode(line)
+        if event is not None:
+            yield event

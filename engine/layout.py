@@ -1,0 +1,82 @@
+"""Where things lie in a run folder. Harbor's viewer reads `config.json`, `result.json` and the trial folders.
+
+    <run>/
+      config.json result.json          the run as Harbor's viewer wants it
+      card.toml                        what is measured and how, frozen by its digest
+      events.jsonl host.jsonl          the event stream; samples of the host
+      engine.json engine.log           the engine's process: owner, socket; its own log
+      <trial>/
+        config.json result.json trial.log exception.txt
+        agent/ verifier/ artifacts/    as in Harbor; artifacts/manifest.json
+        logs/build.log logs/hooks.log logs/services/<service>.log
+        samples.jsonl changes.json
+        interrupted-<n>/               the record of a run of this trial that an engine's end cut off
+        steps/<name>/                  agent/, verifier/, artifacts/ of one step
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+EVENTS = "events.jsonl"
+HOST_SAMPLES = "host.jsonl"
+CARD = "card.toml"
+ENGINE = "engine.json"
+ENGINE_LOG = "engine.log"
+CONFIG = "config.json"
+RESULT = "result.json"
+TRIAL_LOG = "trial.log"
+SAMPLES = "samples.jsonl"
+CHANGES = "changes.json"
+MANIFEST = "manifest.json"
+
+
+def is_run_folder(folder: Path) -> bool:
+    return (folder / EVENTS).is_file()
+
+
+def find_runs(folder: Path) -> list[Path]:
+    """Run folders directly inside `folder`, newest name last; empty where the folder is missing."""
+    if not folder.is_dir():
+        return []
+    return sorted(child for child in folder.iterdir() if child.is_dir() and is_run_folder(child))
+
+
+class LogFile(msgspec.Struct, frozen=True):
+    """A log of a trial that a person can open. `kind`: agent, service, hooks, verifier, engine, build, other."""
+
+    kind: str
+    label: str
+    path: Path
+
+
+def trial_logs(trial_folder: Path) -> list[LogFile]:
+    """The logs a trial has so far, in the order that screens show them. Cheap enough to call once a second."""
+    logs: list[LogFile] = []
+    for base, prefix in [(trial_folder, "")] + [
+        (step, f"{step.name}: ") for step in sorted((trial_folder / "steps").glob("*")) if step.is_dir()
+    ]:
+        logs += [
+            LogFile("agent", prefix + (path.stem if path.suffix in (".txt", ".log") else path.name), path)
+            for path in sorted((base / "agent").glob("*"))
+            if path.is_file() and path.suffix in (".txt", ".log")
+        ]
+        logs += [
+            LogFile("verifier", prefix + path.stem, path)
+            for path in sorted((base / "verifier").glob("*"))
+            if path.is_file() and path.suffix in (".txt", ".log", ".json")
+        ]
+    services = sorted((trial_folder / "logs" / "services").glob("*.log"))
+    logs += [LogFile("service", path.stem, path) for path in services if path.stem == "main"]
+    logs += [LogFile("service", path.stem, path) for path in services if path.stem != "main"]
+    for kind, label, path in (
+        ("hooks", "hooks", trial_folder / "logs" / "hooks.log"),
+        ("build", "build", trial_folder / "logs" / "build.log"),
+        ("engine", "engine", trial_folder / TRIAL_LOG),
+    ):
+        if path.is_file():
+            logs.append(LogFile(kind, label, path))
+    order = {"agent": 0, "service": 1, "hooks": 2, "verifier": 3, "build": 4, "engine": 5}
+    return sorted(logs, key=lambda log: order[log.kind])

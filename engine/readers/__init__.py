@@ -1,0 +1,1 @@
+"""Run folders -> the same event stream."""

@@ -1,0 +1,70 @@
+"""A run folder of ours as a stream of events: live, finished, or left by an engine that died."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from engine.events import AnyEvent, EngineStarted, RunFinished, TrialFinished, TrialInterrupted, TrialStarted, decode_lines
+from engine.layout import EVENTS, HOST_SAMPLES, SAMPLES
+from engine.owner import owner_alive, read_owner
+from engine.readers.followed_file import FollowedFile
+
+
+class Liveness(StrEnum):
+    LIVE = "live"
+    FINISHED = "finished"
+    STALE = "stale"  # the owner is gone without having finished
+    STARTING = "starting"  # planned, no engine yet
+
+
+class RunFolderReader:
+    """Events of a run folder since the last `poll`; samples of trials that run now among them.
+
+    Not thread-safe; all calls from one thread. Samples of trials already over are not read: their peaks are events.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._events = FollowedFile(folder / EVENTS)
+        self._host = FollowedFile(folder / HOST_SAMPLES)
+        self._samples: dict[str, FollowedFile] = {}
+        self._started = False
+        self._finished = False
+
+    def poll(self) -> list[AnyEvent]:
+        """What is new, oldest first (samples after events). Empty when nothing is."""
+        found = list(decode_lines(self._events.new_lines()))
+        for event in found:
+            match event:
+                case TrialStarted(trial=trial):
+                    self._samples[trial] = FollowedFile(self.folder / trial / SAMPLES)
+                case TrialFinished(trial=trial) | TrialInterrupted(trial=trial):
+                    samples = self._samples.pop(trial, None)
+                    if samples is not None:
+                        samples.close()
+                case RunFinished():
+                    self._finished = True
+                case EngineStarted():
+                    self._started = True
+                    self._finished = False
+                case _:
+                    pass
+        if self._finished:
+            return found
+        for samples in self._samples.values():
+            found += decode_lines(samples.new_lines())
+        return found + list(decode_lines(self._host.new_lines()))
+
+    def liveness(self) -> Liveness:
+        """Asks for the owner's process, so call it now and then, not for every event."""
+        if self._finished:
+            return Liveness.FINISHED
+        alive = owner_alive(read_owner(self.folder))
+        if alive is False:
+            return Liveness.STALE if self._started else Liveness.STARTING
+        return Liveness.LIVE
+
+    def close(self) -> None:
+        for followed in (self._events, self._host, *self._samples.values()):
+            followed.close()

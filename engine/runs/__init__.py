@@ -1,0 +1,1 @@
+"""A run: card, plan, scheduling, run folder, control socket, resume."""

@@ -1,0 +1,558 @@
+"""RunState: what the events so far add up to. Pure: no I/O, no clock of its own.
+
+Screens, plain output and analysis render this and nothing else. `apply` costs a few microseconds; `take_dirty` says which
+trials changed since it was last asked, so that a screen touches only those rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from engine import events as ev
+from engine.issues import Issue, Phase, Severity
+from engine.text import clean, clean_line
+
+QUEUED = "queued"
+WAITING = "waiting"
+RUNNING = "running"
+PASSED = "passed"
+FAILED = "failed"
+UNSCORED = "unscored"
+REFUSED = "refused"
+CANCELLED = "cancelled"
+INTERRUPTED = "interrupted"
+
+DONE = frozenset({PASSED, FAILED, UNSCORED, REFUSED, CANCELLED})
+"""States of a trial that will not run (again) in this run, unless someone asks for it."""
+
+
+class Span(msgspec.Struct, kw_only=True):
+    """One phase of a trial (of one step, in a multi-step task). `seconds` is None while it lasts."""
+
+    phase: Phase
+    started_at: datetime
+    step: str = ""
+    limit_sec: float | None = None
+    seconds: float | None = None
+    ok: bool = True
+
+
+class ServiceUse(msgspec.Struct, kw_only=True):
+    """One service: its state, its last sample and its peaks. Bytes; CPU in percent of one core."""
+
+    service: str
+    environment: str = "agent"
+    state: str = "created"
+    exit_code: int | None = None
+    detail: str = ""
+    container: str = ""
+    cpu_percent: float = 0
+    cpu_limit: float = 0
+    memory_bytes: int = 0
+    memory_limit: int = 0
+    pids: int = 0
+    network_bytes: int = 0
+    block_bytes: int = 0
+    peak_cpu_percent: float = 0
+    peak_memory_bytes: int = 0
+    out_of_memory: bool = False
+    sampled: bool = False
+
+
+class TrialState(msgspec.Struct, kw_only=True):
+    """One trial as it stands. `state` is one of the words above; `phase` is None outside of a phase."""
+
+    trial: str
+    task: str
+    arm: str
+    attempt: int
+    position: int = 0
+    category: str = ""
+    difficulty: str = ""
+    cpus: float = 0
+    memory_mb: int = 0
+    limits: dict[Phase, float] = msgspec.field(default_factory=dict)
+    state: str = QUEUED
+    run_number: int = 0
+    project: str = ""
+    phase: Phase | None = None
+    step: str = ""
+    activity: str = ""
+    activity_at: datetime | None = None
+    waiting_for: str = ""
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    last_event_at: datetime | None = None
+    seconds: float | None = None
+    agent_seconds: float | None = None
+    phases: list[Span] = msgspec.field(default_factory=list)
+    services: dict[str, ServiceUse] = msgspec.field(default_factory=dict)
+    issues: list[Issue] = msgspec.field(default_factory=list)
+    hooks: list[ev.HookFinished] = msgspec.field(default_factory=list)
+    artifacts: list[ev.ArtifactRecorded] = msgspec.field(default_factory=list)
+    files_changed: ev.FilesChanged | None = None
+    reward: float | None = None
+    rewards: dict[str, float] = msgspec.field(default_factory=dict)
+    passed: bool | None = None
+    tests_passed: int | None = None
+    tests_total: int | None = None
+    agent_exit: int | None = None
+    timed_out: bool = False
+    steps: int = 0
+    tokens_in: int | None = None
+    tokens_cached: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    discarded_cost_usd: float | None = None
+    kept: bool = False
+
+    @property
+    def done(self) -> bool:
+        return self.state in DONE
+
+    @property
+    def worst(self) -> Severity | None:
+        """The gravest severity among the trial's issues."""
+        found = {issue.severity for issue in self.issues}
+        return next((level for level in Severity if level in found), None)
+
+    @property
+    def cpu_percent(self) -> float | None:
+        """Sum over its services, in percent of one core; None before the first sample and after the end."""
+        return sum(use.cpu_percent for use in self._sampled()) if self._sampled() else None
+
+    @property
+    def memory_bytes(self) -> int | None:
+        return sum(use.memory_bytes for use in self._sampled()) if self._sampled() else None
+
+    @property
+    def memory_limit(self) -> int:
+        """Bytes; 0 if any sampled service has no limit."""
+        limits = [use.memory_limit for use in self._sampled()]
+        return sum(limits) if limits and all(limits) else 0
+
+    @property
+    def out_of_memory(self) -> bool:
+        return any(use.out_of_memory for use in self.services.values())
+
+    def _sampled(self) -> list[ServiceUse]:
+        return [use for use in self.services.values() if use.sampled and use.state != "removed"]
+
+    def elapsed(self, now: datetime) -> float | None:
+        """Seconds since its start, or the measured total once it is over."""
+        if self.seconds is not None:
+            return self.seconds
+        return max(0.0, (now - self.started_at).total_seconds()) if self.started_at else None
+
+    def phase_elapsed(self, now: datetime) -> float | None:
+        """Seconds spent in the phase that lasts."""
+        span = self.phases[-1] if self.phases else None
+        if span is None or span.seconds is not None:
+            return None
+        return max(0.0, (now - span.started_at).total_seconds())
+
+    def limit(self) -> float | None:
+        """The limit of the phase that lasts, in seconds."""
+        span = self.phases[-1] if self.phases else None
+        return span.limit_sec if span is not None and span.seconds is None else None
+
+
+class ArmState(msgspec.Struct, kw_only=True):
+    """Counts of one arm. `assigned` is every planned trial; `passed / assigned` is the headline."""
+
+    info: ev.ArmInfo
+    assigned: int = 0
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+
+    def count(self, *states: str) -> int:
+        return sum(self.counts.get(state, 0) for state in states)
+
+    @property
+    def passed(self) -> int:
+        return self.count(PASSED)
+
+    @property
+    def scored(self) -> int:
+        return self.count(PASSED, FAILED)
+
+    @property
+    def finished(self) -> int:
+        return self.count(*DONE)
+
+
+class Warned(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the feed: an issue, when it came and which trial it belongs to ("" for the run)."""
+
+    at: datetime
+    trial: str
+    issue: Issue
+
+
+class RunState:
+    """Fold of a run's events. Feed it with `apply`; read its fields."""
+
+    def __init__(self) -> None:
+        self.plan: ev.RunPlanned | None = None
+        self.trials: dict[str, TrialState] = {}
+        self.arms: dict[str, ArmState] = {}
+        self.feed: list[Warned] = []
+        self.run_issues: list[Issue] = []
+        self.host: ev.HostSampled | None = None
+        self.started_at: datetime | None = None
+        self.last_event_at: datetime | None = None
+        self.finished: ev.RunFinished | None = None
+        self.engine_running = False
+        self.sessions = 0
+        self.paused = False
+        self.cancelling = False
+        self.concurrency = 0
+        self.severities: dict[Severity, int] = dict.fromkeys(Severity, 0)
+        self.events = 0
+        self._dirty: set[str] = set()
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            kind: getattr(self, f"_{ev._snake(kind.__name__)}")
+            for kind in ev.AnyEvent.__args__
+            if hasattr(self, f"_{ev._snake(kind.__name__)}")
+        }
+
+    # --- reading ---
+
+    def take_dirty(self) -> set[str]:
+        """Trials that changed since the last call; "" stands for the run itself."""
+        dirty, self._dirty = self._dirty, set()
+        return dirty
+
+    def count(self, *states: str) -> int:
+        return sum(arm.count(*states) for arm in self.arms.values())
+
+    @property
+    def done(self) -> int:
+        return self.count(*DONE)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """All known spend so far, discarded runs of trials included. None: nothing is known."""
+        known = [
+            cost
+            for trial in self.trials.values()
+            for cost in (trial.cost_usd, trial.discarded_cost_usd)
+            if cost is not None
+        ]
+        return sum(known) if known else None
+
+    @property
+    def cost_unknown(self) -> int:
+        """Trials that ran and whose cost is not known."""
+        return sum(1 for trial in self.trials.values() if trial.started_at is not None and trial.cost_usd is None)
+
+    def elapsed(self, now: datetime) -> float | None:
+        if self.finished is not None:
+            return self.finished.seconds
+        if self.started_at is None:
+            return None
+        end = now if self.engine_running else (self.last_event_at or now)
+        return max(0.0, (end - self.started_at).total_seconds())
+
+    def eta(self, now: datetime) -> float | None:
+        """Seconds to go: what is left, at the mean duration of finished trials of the same arm (else of all) and the
+        concurrency in force. None until something has finished."""
+        durations: dict[str, list[float]] = {}
+        for trial in self.trials.values():
+            if trial.seconds is not None and trial.started_at is not None and trial.state in DONE:
+                durations.setdefault(trial.arm, []).append(trial.seconds)
+        every = [seconds for values in durations.values() for seconds in values]
+        if not every or self.finished is not None:
+            return None
+        mean = sum(every) / len(every)
+        left = 0.0
+        longest = 0.0
+        for trial in self.trials.values():
+            if trial.done:
+                continue
+            expected = durations.get(trial.arm)
+            typical = sum(expected) / len(expected) if expected else mean
+            rest = max(0.0, typical - (trial.elapsed(now) or 0.0)) if trial.state == RUNNING else typical
+            left += rest
+            longest = max(longest, rest)
+        return max(longest, left / max(1, self.concurrency))
+
+    # --- folding ---
+
+    def apply_all(self, events: Iterable[ev.Event]) -> None:
+        for event in events:
+            self.apply(event)
+
+    def apply(self, event: ev.Event) -> None:
+        """Never raises on an event of our types, whatever the order: what refers to an unknown trial is passed over."""
+        self.events += 1
+        trial_id = getattr(event, "trial", "")
+        if trial_id and type(event) is not ev.TrialPlanned:
+            trial = self.trials.get(trial_id)
+            if trial is None:
+                return
+            trial.last_event_at = event.at
+        if type(event) is not ev.HostSampled:
+            self.last_event_at = event.at
+        handler = self._handlers.get(type(event))
+        if handler is not None:
+            handler(event)
+        self._dirty.add(trial_id)
+
+    def _move(self, trial: TrialState, state: str) -> None:
+        counts = self.arms[trial.arm].counts
+        counts[trial.state] = counts.get(trial.state, 0) - 1
+        counts[state] = counts.get(state, 0) + 1
+        trial.state = state
+        self._dirty.add("")
+
+    def _run_planned(self, event: ev.RunPlanned) -> None:
+        self.plan = event
+        self.concurrency = event.concurrency
+        for arm in event.arms:
+            self.arms.setdefault(arm.name, ArmState(info=arm))
+
+    def _trial_planned(self, event: ev.TrialPlanned) -> None:
+        if event.trial in self.trials:
+            return
+        arm = self.arms.setdefault(event.arm, ArmState(info=ev.ArmInfo(name=event.arm, agent="")))
+        arm.assigned += 1
+        arm.counts[QUEUED] = arm.counts.get(QUEUED, 0) + 1
+        self.trials[event.trial] = TrialState(
+            trial=event.trial,
+            task=clean_line(event.task),
+            arm=event.arm,
+            attempt=event.attempt,
+            position=event.position,
+            cpus=event.cpus,
+            memory_mb=event.memory_mb,
+            limits=event.limits,
+            category=clean_line(event.category),
+            difficulty=clean_line(event.difficulty),
+        )
+
+    def _engine_started(self, event: ev.EngineStarted) -> None:
+        self.engine_running = True
+        self.sessions = event.session
+        self.finished = None
+        self.cancelling = False
+        self.started_at = self.started_at or event.at
+
+    def _engine_stopped(self, event: ev.EngineStopped) -> None:
+        self.engine_running = False
+
+    def _run_issue(self, event: ev.RunIssue) -> None:
+        issue = _clean_issue(event.issue)
+        self.run_issues.append(issue)
+        self.severities[issue.severity] += 1
+        self.feed.append(Warned(at=event.at, trial="", issue=issue))
+
+    def _run_paused(self, event: ev.RunPaused) -> None:
+        self.paused = True
+
+    def _run_continued(self, event: ev.RunContinued) -> None:
+        self.paused = False
+
+    def _concurrency_changed(self, event: ev.ConcurrencyChanged) -> None:
+        self.concurrency = event.concurrency
+
+    def _cancel_requested(self, event: ev.CancelRequested) -> None:
+        if not event.trial:
+            self.cancelling = True
+
+    def _run_finished(self, event: ev.RunFinished) -> None:
+        self.finished = event
+        self.paused = False
+
+    def _trial_waiting(self, event: ev.TrialWaiting) -> None:
+        trial = self.trials[event.trial]
+        trial.waiting_for = clean_line(event.reason)
+        self._move(trial, WAITING)
+
+    def _trial_started(self, event: ev.TrialStarted) -> None:
+        trial = self.trials[event.trial]
+        self._move(trial, RUNNING)
+        trial.run_number = event.run_number
+        trial.project = event.project
+        trial.started_at = event.at
+        trial.waiting_for = ""
+        trial.activity = ""
+
+    def _phase_started(self, event: ev.PhaseStarted) -> None:
+        trial = self.trials[event.trial]
+        trial.phase = event.phase
+        trial.step = clean_line(event.step)
+        trial.activity = ""
+        trial.activity_at = event.at
+        trial.phases.append(
+            Span(phase=event.phase, started_at=event.at, step=trial.step, limit_sec=event.limit_sec)
+        )
+
+    def _phase_finished(self, event: ev.PhaseFinished) -> None:
+        trial = self.trials[event.trial]
+        step = clean_line(event.step)
+        for span in reversed(trial.phases):
+            if span.phase == event.phase and span.step == step and span.seconds is None:
+                span.seconds = event.seconds
+                span.ok = event.ok
+                break
+        if trial.phase == event.phase:
+            trial.phase = None
+            trial.activity = ""
+
+    def _activity_changed(self, event: ev.ActivityChanged) -> None:
+        trial = self.trials[event.trial]
+        trial.activity = clean_line(event.activity, 200)
+        trial.activity_at = event.at
+
+    def _use(self, trial: TrialState, service: str, environment: str) -> ServiceUse:
+        key = service if environment == "agent" else f"{environment}:{service}"
+        use = trial.services.get(key)
+        if use is None:
+            use = trial.services[key] = ServiceUse(service=clean_line(service), environment=environment)
+        return use
+
+    def _service_changed(self, event: ev.ServiceChanged) -> None:
+        use = self._use(self.trials[event.trial], event.service, event.environment)
+        if event.state == "oom":
+            use.out_of_memory = True
+        else:
+            use.state = event.state
+        use.exit_code = event.exit_code
+        use.detail = clean_line(event.detail)
+        use.container = event.container or use.container
+
+    def _resource_sampled(self, event: ev.ResourceSampled) -> None:
+        trial = self.trials[event.trial]
+        if trial.state in DONE:
+            return
+        use = self._use(trial, event.service, event.environment)
+        use.sampled = True
+        use.cpu_percent = event.cpu_percent
+        use.cpu_limit = event.cpu_limit
+        use.memory_bytes = event.memory_bytes
+        use.memory_limit = event.memory_limit
+        use.pids = event.pids
+        use.network_bytes = event.network_rx + event.network_tx
+        use.block_bytes = event.block_read + event.block_write
+        use.peak_cpu_percent = max(use.peak_cpu_percent, event.cpu_percent)
+        use.peak_memory_bytes = max(use.peak_memory_bytes, event.memory_bytes)
+
+    def _resource_peaked(self, event: ev.ResourcePeaked) -> None:
+        use = self._use(self.trials[event.trial], event.service, event.environment)
+        use.peak_cpu_percent = max(use.peak_cpu_percent, event.cpu_percent)
+        use.peak_memory_bytes = max(use.peak_memory_bytes, event.memory_bytes)
+        use.memory_limit = event.memory_limit or use.memory_limit
+        use.network_bytes = event.network_bytes
+        use.block_bytes = event.block_bytes
+
+    def _issue_raised(self, event: ev.IssueRaised) -> None:
+        issue = _clean_issue(event.issue)
+        self.trials[event.trial].issues.append(issue)
+        self.severities[issue.severity] += 1
+        self.feed.append(Warned(at=event.at, trial=event.trial, issue=issue))
+        self._dirty.add("")
+
+    def _hook_finished(self, event: ev.HookFinished) -> None:
+        cleaned = msgspec.structs.replace(
+            event, command=clean(event.command), output=clean(event.output), service=clean_line(event.service)
+        )
+        self.trials[event.trial].hooks.append(cleaned)
+
+    def _artifact_recorded(self, event: ev.ArtifactRecorded) -> None:
+        cleaned = msgspec.structs.replace(event, source=clean_line(event.source), note=clean_line(event.note))
+        self.trials[event.trial].artifacts.append(cleaned)
+
+    def _agent_stepped(self, event: ev.AgentStepped) -> None:
+        trial = self.trials[event.trial]
+        trial.steps = max(trial.steps, event.number)
+        trial.tokens_in = _add(trial.tokens_in, event.tokens_in)
+        trial.tokens_cached = _add(trial.tokens_cached, event.tokens_cached)
+        trial.tokens_out = _add(trial.tokens_out, event.tokens_out)
+        trial.cost_usd = _add(trial.cost_usd, event.cost_usd)
+
+    def _agent_finished(self, event: ev.AgentFinished) -> None:
+        trial = self.trials[event.trial]
+        trial.agent_exit = event.exit_code
+        trial.agent_seconds = (trial.agent_seconds or 0.0) + event.seconds
+        trial.timed_out = trial.timed_out or event.timed_out
+
+    def _files_changed(self, event: ev.FilesChanged) -> None:
+        self.trials[event.trial].files_changed = event
+
+    def _reward_recorded(self, event: ev.RewardRecorded) -> None:
+        trial = self.trials[event.trial]
+        trial.reward = event.reward
+        trial.rewards = {clean_line(name): value for name, value in event.rewards.items()}
+        if event.tests_total is not None:
+            trial.tests_passed = event.tests_passed
+            trial.tests_total = event.tests_total
+
+    def _trial_finished(self, event: ev.TrialFinished) -> None:
+        trial = self.trials[event.trial]
+        if event.outcome == "scored":
+            state = PASSED if event.passed else FAILED
+        else:
+            state = event.outcome if event.outcome in DONE else UNSCORED
+        self._move(trial, state)
+        trial.reward = event.reward
+        trial.passed = event.passed
+        trial.seconds = event.seconds
+        trial.finished_at = event.at
+        trial.phase = None
+        trial.activity = ""
+        trial.timed_out = event.timed_out
+        trial.agent_seconds = event.agent_seconds if event.agent_seconds is not None else trial.agent_seconds
+        trial.tokens_in = event.tokens_in
+        trial.tokens_cached = event.tokens_cached
+        trial.tokens_out = event.tokens_out
+        trial.cost_usd = event.cost_usd
+        trial.kept = event.kept
+        for use in trial.services.values():
+            use.sampled = False
+
+    def _trial_interrupted(self, event: ev.TrialInterrupted) -> None:
+        """The trial is as good as new; what it cost stays in the books."""
+        old = self.trials[event.trial]
+        for issue in old.issues:
+            self.severities[issue.severity] -= 1
+        self._move(old, INTERRUPTED)
+        spent = old.cost_usd if event.cost_usd is None else event.cost_usd
+        fresh = TrialState(
+            trial=old.trial,
+            task=old.task,
+            arm=old.arm,
+            attempt=old.attempt,
+            position=old.position,
+            category=old.category,
+            difficulty=old.difficulty,
+            cpus=old.cpus,
+            memory_mb=old.memory_mb,
+            limits=old.limits,
+            state=INTERRUPTED,
+            run_number=event.run_number,
+            discarded_cost_usd=_add(old.discarded_cost_usd, spent),
+        )
+        self.trials[event.trial] = fresh
+
+
+def _add(total: float | Any | None, more: float | Any | None) -> Any:
+    if more is None:
+        return total
+    return more if total is None else total + more
+
+
+def _clean_issue(issue: Issue) -> Issue:
+    return msgspec.structs.replace(
+        issue,
+        message=clean_line(issue.message),
+        service=clean_line(issue.service),
+        step=clean_line(issue.step),
+        evidence=tuple(
+            msgspec.structs.replace(item, label=clean_line(item.label), text=clean(item.text))
+            for item in issue.evidence
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Reading Harbor-format tasks."""

@@ -1,0 +1,1 @@
+"""One trial, readable from top to bottom."""
