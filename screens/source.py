@@ -1,0 +1,170 @@
+"""A run folder as a screen sees it: a `RunState` that keeps up with the folder.
+
+A thread reads and decodes; the UI thread folds what came, in slices that leave room for keys.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from engine import events as ev
+from engine.readers.run_folder import Liveness, RunFolderReader
+from engine.state import RunState
+
+BUSY_SEC = 0.01
+"""Pause between two looks while events come."""
+IDLE_SEC = 0.1
+"""Longest pause between two looks at a run that lives."""
+OVER_SEC = 0.5
+"""Pause between two looks at a run that is over: someone may resume it."""
+LIVENESS_SEC = 1.0
+"""How often the owner's process is looked for."""
+MOST_PENDING = 20_000
+"""Events read and not yet folded, above which the thread waits for the screen."""
+SLICE_SEC = 0.008
+"""How long one `pump` may fold. A key waits for at most one slice and one painting."""
+_CHECK_EVERY = 32
+_TAIL = 1_000
+"""A look that finds fewer events than this has reached the end of the file."""
+
+Clock = Callable[[], datetime]
+
+
+class RunSource:
+    """Owns the reader of one run folder and the state that its events add up to.
+
+    `start` begins to read; `pump` and everything else belong to the UI thread. `on_events`, called in the reading thread, says
+    that something waits to be pumped; it is called again only after the next `pump`.
+    """
+
+    def __init__(self, folder: Path, clock: Clock = ev.now) -> None:
+        self.folder = folder
+        self.state = RunState()
+        self.clock = clock
+        self.liveness = Liveness.STARTING
+        self.caught_up = False
+        self.problem = ""
+        self.on_events: Callable[[], None] | None = None
+        self._pending: deque[ev.AnyEvent] = deque()
+        self._news = False
+        self._reached_end = False
+        self._called = False
+        self._room = threading.Event()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._read, name=f"read {self.folder.name}", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stops the thread and waits for it, at most a second."""
+        self.on_events = None
+        self._stop.set()
+        self._room.set()
+        if self._thread is not None:
+            self._thread.join(1.0)
+
+    @property
+    def live(self) -> bool:
+        return self.liveness is Liveness.LIVE
+
+    @property
+    def pending(self) -> int:
+        """Events read and not yet folded."""
+        return len(self._pending)
+
+    def now(self) -> datetime:
+        """The moment that durations are counted to: the clock of a live run, else the last sign of life."""
+        if self.live or self.state.last_event_at is None:
+            return self.clock()
+        return self.state.last_event_at
+
+    def pump(self, budget_sec: float = SLICE_SEC) -> set[str]:
+        """Fold what came, for at most about `budget_sec`; returns the trials that changed, "" standing for the run.
+
+        Call again while `pending` is not 0.
+        """
+        self._called = False
+        until = time.perf_counter() + budget_sec
+        pending, apply = self._pending, self.state.apply
+        folded = 0
+        while pending:
+            apply(pending.popleft())
+            folded += 1
+            if folded % _CHECK_EVERY == 0 and time.perf_counter() > until:
+                break
+        if len(pending) < MOST_PENDING:
+            self._room.set()
+        dirty = self.state.take_dirty()
+        if self._news:
+            self._news = False
+            dirty.add("")
+        if not self.caught_up and self._reached_end and not pending:
+            self.caught_up = True
+            dirty.add("")
+        return dirty
+
+    # --- the reading thread ---
+
+    def _read(self) -> None:
+        reader = RunFolderReader(self.folder)
+        pause = BUSY_SEC
+        look_at = 0.0
+        try:
+            while not self._stop.is_set():
+                found = self._poll(reader)
+                self._pending.extend(found)
+                if len(found) < _TAIL and not self._reached_end:
+                    self._reached_end = True
+                    self._news = True
+                if self._reached_end and time.monotonic() >= look_at:
+                    look_at = time.monotonic() + LIVENESS_SEC
+                    self._look(reader)
+                if found or self._news:
+                    self._call()
+                if len(self._pending) >= MOST_PENDING:
+                    self._room.clear()
+                    self._room.wait(1.0)
+                    continue
+                longest = IDLE_SEC if self.liveness in (Liveness.LIVE, Liveness.STARTING) else OVER_SEC
+                pause = BUSY_SEC if found else min(pause * 1.5, longest)
+                if self._stop.wait(pause):
+                    break
+        finally:
+            reader.close()
+
+    def _poll(self, reader: RunFolderReader) -> list[ev.AnyEvent]:
+        try:
+            found = reader.poll()
+        except OSError as error:
+            self._say(f"can't read the run folder: {error.strerror or error}")
+            return []
+        self._say("")
+        return found
+
+    def _look(self, reader: RunFolderReader) -> None:
+        try:
+            liveness = reader.liveness()
+        except OSError:
+            return
+        if liveness is not self.liveness:
+            self.liveness = liveness
+            self._news = True
+
+    def _say(self, problem: str) -> None:
+        if problem != self.problem:
+            self.problem = problem
+            self._news = True
+
+    def _call(self) -> None:
+        call = self.on_events
+        if call is not None and not self._called:
+            self._called = True
+            call()
