@@ -51,7 +51,7 @@ class McpServer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EnvironmentSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[environment]` or `[verifier.environment]`.
+    """`[environment]` or `[verifier.environment]`. `tpu` is "TYPE TOPOLOGY"; `os` is `linux` or `windows`.
 
     `env` holds values as written in the file: `${VAR}` is not yet replaced (see `engine.tasks.host_env`).
     `network` is None where the file says nothing (the format's default is `public`).
@@ -109,7 +109,13 @@ class Artifact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of a multi-step task. Settings that the step does not give are the task's (already merged in)."""
+    """One step of a multi-step task. Settings that the step does not give are the task's (already merged in):
+
+    the task's artifacts and collect hooks come first, the step's own follow; its variables win over the
+    task's; `verifier.environment_mode` is always given. Two settings are never the task's: `healthcheck` is
+    the step's own and runs beside the task's, and `verifier.timeout_sec` is 600 where the step gives none, as
+    in Harbor.
+    """
 
     name: str
     folder: Path
@@ -121,7 +127,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TaskWarning(msgspec.Struct, frozen=True, kw_only=True):
-    """Something in a task's files that is not wrong enough to refuse: an unknown key, an older spelling in doubt."""
+    """Something in a task's files that is not wrong enough to refuse, such as an unknown key."""
 
     file: str
     key: str
@@ -157,7 +163,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def compose_file(self) -> Path | None:
         """The task's own Compose file for the agent's environment, if it has one."""
-        return first_existing(self.environment_folder / "docker-compose.yaml", self.environment_folder / "docker-compose.yml")
+        return first_existing(
+            self.environment_folder / "docker-compose.yaml", self.environment_folder / "docker-compose.yml"
+        )
 
     @property
     def dockerfile(self) -> Path | None:
