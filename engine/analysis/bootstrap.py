@@ -1,9 +1,10 @@
-"""Bootstrap over tasks: percentile intervals (Efron 1979) and clustered standard errors (Miller 2024, "Adding Error Bars to
-Evals").
+"""Bootstrap over tasks: percentile intervals (Efron 1979) and clustered standard errors (Miller 2024,
+"Adding Error Bars to Evals").
 
-The task is what is drawn: several attempts enter as one task mean (or one row of sums), so five attempts never count as five
-tasks. Outcomes have few distinct values, so a draw is one multinomial over those values instead of one index per task; only
-values that are nearly all different are drawn one by one, in batches. Equal input and seed give equal results, in any order.
+The task is what is drawn: several attempts enter as one task mean (or one row of sums), so five attempts
+never count as five tasks. Outcomes have few distinct values, so a draw is one multinomial over those values
+instead of one index per task; only values that are nearly all different are drawn one by one, in batches.
+Equal input and seed give equal results, in any order.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ Floats = NDArray[np.float64]
 
 
 class Bootstrap(msgspec.Struct, frozen=True, kw_only=True):
-    """`low` and `high` are the percentile interval. `degenerate`: every resample is the same, so the interval has no width and
-    says nothing about uncertainty. `p` is two-sided for "it is 0", +1 in both counts and ties halved, so it is never 0.
-    `standard_error` is None for a single task. `high` is infinite where resamples had nothing to divide by."""
+    """`low` and `high` are the percentile interval. `degenerate`: every resample is the same, so the
+    interval has no width and says nothing about uncertainty. `p` is two-sided for "it is 0", +1 in both
+    counts and ties halved, so it is never 0. `standard_error` is None for a single task. `high` is
+    infinite where resamples had nothing to divide by.
+    """
 
     estimate: float
     low: float
@@ -48,7 +51,9 @@ class Bootstrap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def clustered_standard_error(values: Sequence[float] | Floats) -> float | None:
-    """Of the mean of `values` (one number per task, shape (tasks,)): √(Σ(x − x̄)² / (n − 1) / n), in the unit of the values."""
+    """Of the mean of `values` (one number per task, shape (tasks,)): √(Σ(x − x̄)² / (n − 1) / n), in the
+    unit of the values.
+    """
     array = np.asarray(values, dtype=np.float64)
     if array.size < 2:
         return None
@@ -72,9 +77,11 @@ def ratio_interval(
     seed: int = SEED,
     confidence: float = CONFIDENCE,
 ) -> Bootstrap:
-    """Sum over sum, both resampled together: passes over attempts where tasks have unequally many, dollars over resolved tasks.
+    """Sum over sum, both resampled together: passes over attempts where tasks have unequally many, dollars
+    over resolved tasks.
 
-    The standard error is the linearised one of a ratio, Σ over tasks of (x − r·y)."""
+    The standard error is the linearised one of a ratio, Σ over tasks of (x − r·y).
+    """
     rows = np.column_stack(
         [np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)]
     )
@@ -108,7 +115,9 @@ def _summary(
 
 
 def _quantile(ordered: Floats, share: float) -> float:
-    """Between two neighbours, linearly, as NumPy's default; infinity stays infinity where NumPy would say NaN."""
+    """Between two neighbours, linearly, as NumPy's default; infinity stays infinity where NumPy would say
+    NaN.
+    """
     place = share * (ordered.size - 1)
     below = math.floor(place)
     low, high = float(ordered[below]), float(ordered[min(below + 1, ordered.size - 1)])

@@ -1,4 +1,6 @@
-"""Two arms compared, everything that `trialdeck compare --json` prints. Fractions and dollars; screens show points."""
+"""Two arms compared, everything that `trialdeck compare --json` prints. Fractions and dollars; screens
+show points.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,14 @@ from engine.analysis.pairs import (
 from engine.analysis.power import Power, detectable, detectable_from_discordance
 from engine.analysis.rates import arm_rate, count, live_rate
 from engine.analysis.sensitivity import Labels, SensitivityView, sensitivity
+from engine.analysis.wording import listed, many
 
 
 class ArmSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One arm over the tasks that both arms have. `rate` is `resolved` of `rate_of`: "assigned", or "finished" while trials are
-    missing. `bounds`: the rate with all missing verdicts lost, and won. Costs are dollars, see `Cost`."""
+    """One arm over the tasks that both arms have. `rate` is `resolved` of `rate_of`: "assigned", or
+    "finished" while trials are missing. `bounds`: the rate with all missing verdicts lost, and won. Costs
+    are dollars, see `Cost`.
+    """
 
     name: str
     assigned: int
@@ -68,11 +73,12 @@ class DiscordantTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """`table`, `mcnemar` and `discordant` are of first attempts, `difference` of all of them unless `attempts` is "first".
+    """`table`, `mcnemar` and `discordant` are of first attempts, `difference` of all of them unless
+    `attempts` is "first".
 
-    `tasks` counts pairs. `no_verdict` are tasks in the table where a first attempt has no verdict (it counts as not passed).
-    `unfinished` counts trials that still run or wait; their pairs are left out until both sides are there. `notes` say in words
-    what a reader must know before believing a number.
+    `tasks` counts pairs. `no_verdict` are tasks in the table where a first attempt has no verdict (it
+    counts as not passed). `unfinished` counts trials that still run or wait; their pairs are left out until
+    both sides are there. `notes` say in words what a reader must know before believing a number.
     """
 
     version: int = 1
@@ -113,9 +119,11 @@ def compare(
     card_differences: Sequence[str] = (),
     names: tuple[str, str] | None = None,
 ) -> Comparison:
-    """A against B, paired by task. Tasks on one side only are listed and take no part; whether that may be is the caller's to ask.
+    """A against B, paired by task. Tasks on one side only are listed and take no part; whether that may be
+    is the caller's to ask.
 
-    Raises ValueError for outcomes that no arm can have: two arms on one side, the same attempt twice, a negative cost.
+    Raises ValueError for outcomes that no arm can have: two arms on one side, the same attempt twice, a
+    negative cost.
     """
     a, b = list(outcomes_a), list(outcomes_b)
     name_a, name_b = names or (_arm_name(a, "A"), _arm_name(b, "B"))
@@ -218,38 +226,32 @@ def _notes(found: Comparison, pairs: Sequence[Pair]) -> tuple[str, ...]:
     notes = []
     if found.unfinished:
         notes.append(
-            f"{_many(found.unfinished, 'trial')} not finished: rates are of finished trials, the rest of finished pairs"
+            f"{many(found.unfinished, 'trial')} not finished: rates are of finished trials, "
+            "the rest of finished pairs"
         )
     if not found.tasks:
         notes.append("no task has a finished trial in both arms: nothing to compare yet")
     elif found.difference.too_few:
-        notes.append(f"too few to say: {_many(found.tasks, 'task')}, a result of so few settles nothing")
+        notes.append(f"too few to say: {many(found.tasks, 'task')}, a result of so few settles nothing")
     elif found.difference.degenerate:
         notes.append("every task differs by the same amount: the interval has no width and says nothing")
     if found.no_verdict:
         notes.append(
-            f"{_many(len(found.no_verdict), 'task')} without a verdict in a first attempt, counted as not passed: "
-            + _listed(found.no_verdict)
+            f"{many(len(found.no_verdict), 'task')} without a verdict in a first attempt, "
+            f"counted as not passed: {listed(found.no_verdict)}"
         )
     for side, tasks in (("A", found.only_in_a), ("B", found.only_in_b)):
         if tasks:
-            notes.append(f"{_many(len(tasks), 'task')} only in {side}, left out: {_listed(tasks)}")
+            notes.append(f"{many(len(tasks), 'task')} only in {side}, left out: {listed(tasks)}")
     sides = {(len(pair.a), len(pair.b)) for pair in pairs}
     if len(sides) > 1 or any(a != b for a, b in sides):
         notes.append("tasks have unequally many attempts: each task counts once in the difference")
     for side, arm in zip("AB", found.arms, strict=True):
-        if arm.cost_unknown:
+        if arm.cost_unknown and arm.cost_known:
             records = arm.cost_known + arm.cost_unknown
-            notes.append(f"{side}: cost of {arm.cost_unknown} of {records} trials unknown, sums are at least")
+            notes.append(
+                f"{side}: cost of {arm.cost_unknown} of {records} trials unknown, its sums are lower bounds"
+            )
     if found.reward_difference is not None:
         notes.append("some rewards are graded: their difference stands beside that of verdicts")
     return tuple(notes)
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -1,4 +1,6 @@
-"""What a resolved task costs: all money over what was resolved. Unknown is not 0, nothing resolved is not 0 either."""
+"""What a resolved task costs: all money over what was resolved. Unknown is not 0, nothing resolved is not
+0 either.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ from engine.analysis.outcomes import TrialOutcome
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """Dollars. `total` is the sum of all known costs, failures and discarded records included; None where none is known.
-    `known` and `unknown` count records. With unknown ones every sum and `per_resolved` are lower bounds. `per_resolved` is
-    None where nothing was resolved or no cost is known; `infrastructure` is what trials cost that never completed."""
+    """Dollars. `total` is the sum of all known costs, failures and discarded records included; None where
+    none is known. `known` and `unknown` count records. With unknown ones every sum and `per_resolved` are
+    lower bounds. `per_resolved` is None where nothing was resolved or no cost is known; `infrastructure`
+    is what trials cost that never completed.
+    """
 
     total: float | None
     without_discarded: float | None
@@ -56,8 +60,9 @@ def cost(outcomes: Iterable[TrialOutcome]) -> Cost:
 def cost_interval(
     outcomes: Iterable[TrialOutcome], *, draws: int = DRAWS, seed: int = SEED
 ) -> tuple[float, float | None] | None:
-    """Of the cost per resolved task, by resampling tasks. The upper end is None (unbounded) where too many resamples
-    resolve nothing; all of it is None where `per_resolved` is, or rests on unknown costs."""
+    """Of the cost per resolved task, by resampling tasks. The upper end is None (unbounded) where too
+    many resamples resolve nothing; all of it is None where `per_resolved` is, or rests on unknown costs.
+    """
     records = list(outcomes)
     summary = cost(records)
     if summary.per_resolved is None or summary.is_lower_bound:

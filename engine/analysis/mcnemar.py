@@ -1,7 +1,8 @@
 """McNemar's test on paired verdicts, exact however many pairs disagree.
 
-Under the null hypothesis each discordant pair goes to either side with probability 1/2, so the smaller count is binomial
-(McNemar 1947; the exact form is the sign test). Mid-p counts the observed split half (Fagerland, Lydersen and Laake 2013).
+Under the null hypothesis each discordant pair goes to either side with probability 1/2, so the smaller
+count is binomial (McNemar 1947; the exact form is the sign test). Mid-p counts the observed split half
+(Fagerland, Lydersen and Laake 2013).
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ class McNemar(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def mcnemar(a_only: int, b_only: int) -> McNemar:
-    """Whole numbers throughout; one correctly rounded division at the end, so no count is too large to be exact."""
+    """Whole numbers throughout; one correctly rounded division at the end, so no count is too large to be
+    exact.
+    """
     if a_only < 0 or b_only < 0:
         raise ValueError(f"counts can't be negative: {a_only}, {b_only}")
     discordant = a_only + b_only

@@ -1,4 +1,6 @@
-"""One trial as the numbers see it: who tried what, what the verdict was, what it cost. Nothing here knows a run folder."""
+"""One trial as the numbers see it: who tried what, what the verdict was, what it cost. Nothing here knows
+a run folder.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,11 @@ import msgspec
 
 
 class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The words are those of `measurement.md`: *completed* ran to its verdict or its end by its own budget, *scored* has a
-    valid reward, *excluded* was left out by a label. `passed` follows the acceptance rule that was stated before the run and
-    is None without a verdict. Cost None is unknown, which is not zero. A *discarded* record (an interrupted or retried
-    attempt) counts for its money only. `finished` is False while the trial runs or waits.
+    """The words are those of `measurement.md`: *completed* ran to its verdict or its end by its own
+    budget, *scored* has a valid reward, *excluded* was left out by a label. `passed` follows the
+    acceptance rule that was stated before the run and is None without a verdict. Cost None is unknown,
+    which is not zero. A *discarded* record (an interrupted or retried attempt) counts for its money only.
+    `finished` is False while the trial runs or waits.
     """
 
     task: str
@@ -43,7 +46,8 @@ def assigned(outcomes: Iterable[TrialOutcome]) -> list[TrialOutcome]:
 def attempts_by_task(outcomes: Iterable[TrialOutcome]) -> dict[str, list[TrialOutcome]]:
     """Assigned trials by task, tasks sorted by name, attempts in order.
 
-    Raises ValueError where a task has the same attempt twice: attempts or a mistake, the caller has to say which.
+    Raises ValueError where a task has the same attempt twice: attempts or a mistake, the caller has to say
+    which.
     """
     trials = assigned(outcomes)
     counts = Counter((trial.task, trial.attempt) for trial in trials)
@@ -59,14 +63,18 @@ def attempts_by_task(outcomes: Iterable[TrialOutcome]) -> dict[str, list[TrialOu
 
 
 def only_first_attempts(outcomes: Iterable[TrialOutcome]) -> list[TrialOutcome]:
-    """As if one attempt had been made: each task's first attempt, with the discarded records that led to it."""
+    """As if one attempt had been made: each task's first attempt, with the discarded records that led to
+    it.
+    """
     outcomes = list(outcomes)
     first = {task: trials[0].attempt for task, trials in attempts_by_task(outcomes).items()}
     return [outcome for outcome in outcomes if outcome.attempt <= first.get(outcome.task, outcome.attempt)]
 
 
 def numbered_by_start(trials: Iterable[tuple[datetime, TrialOutcome]]) -> list[TrialOutcome]:
-    """Several runs of one submission as one arm: attempts have no number there, so the earlier start is first."""
+    """Several runs of one submission as one arm: attempts have no number there, so the earlier start is
+    first.
+    """
     number: Counter[str] = Counter()
     numbered = []
     for _, trial in sorted(trials, key=lambda pair: (pair[1].task, pair[0])):

@@ -20,7 +20,8 @@ CLUSTER_BOOTSTRAP = "cluster bootstrap over tasks"
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """One task and its finished trials of each arm, in order of attempt; a side is never empty.
 
-    `first_a` and `first_b` are the first attempts, None while they haven't finished (a later one may have)."""
+    `first_a` and `first_b` are the first attempts, None while they haven't finished (a later one may have).
+    """
 
     task: str
     a: tuple[TrialOutcome, ...]
@@ -43,9 +44,11 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """A − B, a fraction: the mean over tasks of each task's mean of A minus its mean of B. `p` is the bootstrap's two-sided one.
-    All are None without a pair; `standard_error` also with a single one. `degenerate`: every task differs by the same amount,
-    so the interval has no width. `too_few`: no result over so few tasks means anything."""
+    """A − B, a fraction: the mean over tasks of each task's mean of A minus its mean of B. `p` is the
+    bootstrap's two-sided one. All are None without a pair; `standard_error` also with a single one.
+    `degenerate`: every task differs by the same amount, so the interval has no width. `too_few`: no
+    result over so few tasks means anything.
+    """
 
     estimate: float | None
     low: float | None
@@ -108,8 +111,9 @@ def difference(pairs: Sequence[Pair], *, draws: int = DRAWS, seed: int = SEED) -
 
 
 def reward_difference(pairs: Sequence[Pair], *, draws: int = DRAWS, seed: int = SEED) -> Difference | None:
-    """Of rewards where some are graded, None where all are 0 or 1. A reward is never thresholded, a missing one is neither 0 nor
-    filled in: tasks with a reward on both sides only, which `tasks` counts."""
+    """Of rewards where some are graded, None where all are 0 or 1. A reward is never thresholded, a
+    missing one is neither 0 nor filled in: tasks with a reward on both sides only, which `tasks` counts.
+    """
     rewards = [(_rewards(pair.a), _rewards(pair.b)) for pair in pairs]
     if all(reward in (0, 1) for pair in rewards for side in pair for reward in side):
         return None

@@ -1,8 +1,8 @@
 """What difference a paired design detects, and how many tasks a wanted difference needs.
 
-Normal approximation of the paired difference: the standard error of A − B over n tasks of which a share ψ is discordant is
-√(ψ/n) under no difference (Connor 1987, to first order), so the detectable difference is (z₁₋α/₂ + z_power) standard errors.
-Differences are fractions, not points.
+Normal approximation of the paired difference: the standard error of A − B over n tasks of which a share ψ
+is discordant is √(ψ/n) under no difference (Connor 1987, to first order), so the detectable difference is
+(z₁₋α/₂ + z_power) standard errors. Differences are fractions, not points.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ def detectable_from_discordance(
 def tasks_needed(
     difference: float, discordance: float, power: float = POWER, alpha: float = ALPHA
 ) -> int | None:
-    """How many tasks detect `difference` where a share `discordance` of them is discordant. None: it can't be, since
-    the difference is 0 or larger than the share of tasks that disagree."""
+    """How many tasks detect `difference` where a share `discordance` of them is discordant. None: it
+    can't be, since the difference is 0 or larger than the share of tasks that disagree.
+    """
     difference = abs(difference)
     if difference == 0 or difference > discordance:
         return None

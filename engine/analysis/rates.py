@@ -20,7 +20,9 @@ LIVE_DRAWS = 2_000
 
 
 def wilson(passed: float, of: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval (1927) for a share, as fractions; exactly 0 or 1 at the ends, (0, 1) of nothing."""
+    """Wilson's score interval (1927) for a share, as fractions; exactly 0 or 1 at the ends, (0, 1) of
+    nothing.
+    """
     if of == 0:
         return 0.0, 1.0
     if not 0 <= passed <= of:
@@ -88,8 +90,10 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def arm_rate(outcomes: Iterable[TrialOutcome], *, draws: int = 10_000, seed: int = 7) -> Rate:
-    """Passes of assigned: Wilson for one attempt per task, task bootstrap for several (a task's attempts are not
-    independent). Where every task did equally well, resampling has nothing to say and Wilson over tasks stands in."""
+    """Passes of assigned: Wilson for one attempt per task, task bootstrap for several (a task's attempts
+    are not independent). Where every task did equally well, resampling has nothing to say and Wilson over
+    tasks stands in.
+    """
     tasks = attempts_by_task(outcomes)
     passes = [sum(trial.resolved for trial in trials) for trials in tasks.values()]
     attempts = [len(trials) for trials in tasks.values()]

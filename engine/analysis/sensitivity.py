@@ -1,6 +1,7 @@
 """Every score beside what it would be if the doubtful trials had gone otherwise.
 
-Causes come from labels, as a mapping (task, arm, attempt) -> cause; only `infrastructure` and `ambiguous` change anything here.
+Causes come from labels, as a mapping (task, arm, attempt) -> cause; only `infrastructure` and `ambiguous`
+change anything here.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ AMBIGUOUS_FAILED = "ambiguous all failed"
 
 
 class SensitivityView(msgspec.Struct, frozen=True, kw_only=True):
-    """Rates are passes of the finished trials in this view, fractions; `difference` is of task means. `left_out` counts pairs of
-    trials, `changed` the trials whose verdict this view sets."""
+    """Rates are passes of the finished trials in this view, fractions; `difference` is of task means.
+    `left_out` counts pairs of trials, `changed` the trials whose verdict this view sets.
+    """
 
     name: str
     tasks: int
@@ -49,15 +51,18 @@ def sensitivity(
 ) -> tuple[SensitivityView, ...]:
     """The four views of `measurement.md`, always all four and in this order.
 
-    Trials that a label excluded go with the confirmed infrastructure, and in a pair both sides go: attempt i of one arm takes
-    attempt i of the other with it, counted in order.
+    Trials that a label excluded go with the confirmed infrastructure, and in a pair both sides go: attempt
+    i of one arm takes attempt i of the other with it, counted in order.
     """
     labels = labels or {}
     a, b = _common(a, b)
+    as_assigned: SensitivityView | None = None
 
     def view(
         name: str, left: list[TrialOutcome], right: list[TrialOutcome], left_out: int = 0, changed: int = 0
     ) -> SensitivityView:
+        if as_assigned is not None and not left_out and not changed:
+            return msgspec.structs.replace(as_assigned, name=name)
         pairs = form_pairs(left, right)
         delta = difference(pairs, draws=draws, seed=seed)
         return SensitivityView(
@@ -85,9 +90,10 @@ def sensitivity(
     def is_infrastructure(trial: TrialOutcome) -> bool:
         return trial.excluded or _cause(labels, trial) == INFRASTRUCTURE
 
+    as_assigned = view(AS_ASSIGNED, a, b)
     kept_a, kept_b, left_out = _without_pairs(a, b, is_infrastructure)
     return (
-        view(AS_ASSIGNED, a, b),
+        as_assigned,
         view(INFRASTRUCTURE_EXCLUDED, kept_a, kept_b, left_out),
         decided(AMBIGUOUS_PASSED, True),
         decided(AMBIGUOUS_FAILED, False),
