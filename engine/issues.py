@@ -76,7 +76,6 @@ class Code(StrEnum):
     VERIFIER_SETUP_FAILED = "verifier_setup_failed"
     VERIFIER_CRASHED = "verifier_crashed"
     VERIFIER_RESULT_INVALID = "verifier_result_invalid"
-    VERIFIER_RESULT_MISSING = "verifier_result_missing"
     VERIFIER_TIMEOUT = "verifier_timeout"
     REWARD_IS_BOOLEAN = "reward_is_boolean"
     PASSED_WITHOUT_CHANGES = "passed_without_changes"

@@ -97,6 +97,9 @@ class Environment(Protocol):
     async def start(self) -> None:
         """Build or pull, start, wait for dependencies, Compose health checks, then the task's health check."""
 
+    async def check_health(self, healthcheck: Healthcheck) -> None:
+        """Run a health check of the task in `main` until it passes; raises TrialFailed where it doesn't."""
+
     async def execute(
         self,
         command: Sequence[str],
@@ -138,6 +141,9 @@ class Environment(Protocol):
         """What was added, changed and deleted in `main` since it was created, mounts left out."""
 
     async def stop(self, service: str) -> None: ...
+
+    async def keep(self) -> None:
+        """Leave everything up for a person and mark it as kept, so that a sweep spares it. Nothing follows it any more."""
 
     async def down(self) -> list[str]:
         """Remove everything; returns the names of what could not be removed. Bounded in time, shielded by the caller."""

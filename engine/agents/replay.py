@@ -1,0 +1,129 @@
+"""`replay`: runs the commands of a recorded trajectory again. Deterministic, no model.
+
+Parameter `sessions` is a folder with `<task>.<attempt>.json` or `<task>.json` (for every other attempt), or a trajectory file;
+parameter `run` is a run folder (ours or a Harbor job) whose trials of the same task are replayed. Tokens and costs are
+those of the recording.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from engine.agents.agent import AgentConfigInvalid, AgentEnd, AgentSession, StepReport
+from engine.agents.recording import RecordedCommand, Recording, read_recording
+from engine.events import ArmInfo
+from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
+
+_STATE = "/tmp/.trialdeck-replay"
+
+# Working directory and exported variables live on from one command to the next, as in one shell; the command itself may do
+# anything, `exit` included. A background process must not hold the state's descriptors.
+_WRAPPER = f"""
+state={_STATE}
+mkdir -p "$state" 2>/dev/null
+if [ -s "$state/env" ]; then . "$state/env" 2>/dev/null; fi
+if [ -s "$state/cwd" ]; then cd "$(cat "$state/cwd")" 2>/dev/null; fi
+trap 'code=$?; pwd > "$state/cwd" 2>/dev/null; export -p > "$state/env" 2>/dev/null; exit $code' EXIT
+. "$1"
+"""
+
+
+class ReplayAgent:
+    name = "replay"
+    version = "1"
+    log_name = "replay.txt"
+
+    def __init__(self, arm: ArmInfo) -> None:
+        self.arm = arm
+        self.sessions = _folder(arm, "sessions")
+        self.run_folder = _folder(arm, "run")
+        if (self.sessions is None) == (self.run_folder is None):
+            raise AgentConfigInvalid(
+                f'arm {arm.name}: agent "replay" needs one of the parameters sessions (a folder of trajectories or a file) '
+                "and run (a run folder)"
+            )
+        self.recording: Recording | None = None
+
+    async def set_up(self, session: AgentSession) -> None:
+        try:
+            self.recording = self._find(session.task.id, session.attempt, session.step)
+        except AgentConfigInvalid as error:
+            raise TrialFailed(
+                Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, str(error), (Evidence("arm", self.arm.name),))
+            ) from None
+
+    async def run(self, session: AgentSession) -> AgentEnd:
+        recording = self.recording
+        if recording is None:
+            raise RuntimeError("run before set_up")
+        (session.folder / "trajectory.json").write_bytes(recording.path.read_bytes())
+        last: int | None = 0
+        for step in recording.steps:
+            session.report_step(
+                StepReport(
+                    what=step.message,
+                    tokens_in=step.tokens_in,
+                    tokens_cached=step.tokens_cached,
+                    tokens_out=step.tokens_out,
+                    cost_usd=step.cost_usd,
+                )
+            )
+            for number, command in enumerate(step.commands, 1):
+                session.activity(f"step {step.number} of {len(recording.steps)} · bash")
+                last = await self._command(session, command, f"{step.number}-{number}")
+        return AgentEnd(exit_code=last)
+
+    async def _command(self, session: AgentSession, command: RecordedCommand, label: str) -> int | None:
+        path = f"{_STATE}-{label}.sh"
+        await session.environment.upload_bytes(command.command.encode() + b"\n", path, mode=0o644)
+        result = await session.execute(["bash", "-c", _WRAPPER, "bash", path], timeout_sec=command.timeout_sec)
+        return result.exit_code
+
+    def _find(self, task: str, attempt: int, step: str) -> Recording:
+        for path in self._places(task, attempt, step):
+            if path.is_file():
+                return read_recording(path)
+        where = self.sessions or self.run_folder
+        raise AgentConfigInvalid(f"arm {self.arm.name}: no recorded session of task {task} in {where}")
+
+    def _places(self, task: str, attempt: int, step: str) -> list[Path]:
+        if self.sessions is not None:
+            if self.sessions.is_file():
+                return [self.sessions]
+            names = [f"{task}.{attempt}", task]
+            stepped = [f"{name}.{step}" for name in names] if step else []
+            return [self.sessions / f"{name}.json" for name in (*stepped, *names)]
+        inside = Path("steps") / step / "agent" / "trajectory.json" if step else Path("agent") / "trajectory.json"
+        trials = [trial for trial in sorted((self.run_folder or Path()).iterdir()) if _task_of(trial) == task]
+        chosen = trials[min(attempt, len(trials)) - 1 :] + trials
+        return [trial / place for trial in chosen for place in (inside, Path("agent") / "trajectory.json")]
+
+
+class _TrialConfigTask(msgspec.Struct):
+    path: str = ""
+    name: str = ""
+
+
+class _TrialConfig(msgspec.Struct):
+    task: _TrialConfigTask
+
+
+def _task_of(trial: Path) -> str | None:
+    """The task of a trial folder (ours or Harbor's), None where it says none."""
+    try:
+        task = msgspec.json.decode((trial / "config.json").read_bytes(), type=_TrialConfig).task
+    except (OSError, msgspec.DecodeError):
+        return None
+    return Path(task.path).name or task.name.rpartition("/")[2]
+
+
+def _folder(arm: ArmInfo, key: str) -> Path | None:
+    value = arm.parameters.get(key)
+    if value is None:
+        return None
+    path = Path(value).expanduser()
+    if not path.exists():
+        raise AgentConfigInvalid(f"arm {arm.name}: {key}={value}: no such file or folder")
+    return path.resolve()

@@ -1,0 +1,148 @@
+"""The record of one trial: its events, its issues, its log and what it adds up to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from engine import events as ev
+from engine.environments.environment import Emit
+from engine.issues import Issue, Phase, Severity
+from engine.layout import TRIAL_LOG
+from engine.text import clean_line
+from engine.trial.job import TrialJob
+
+
+class Timing(msgspec.Struct, kw_only=True):
+    started: datetime
+    finished: datetime | None = None
+
+
+class StepVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict on one step. `reward` None: none or invalid."""
+
+    step: str
+    reward: float | None
+    rewards: dict[str, float] = {}
+
+
+class Record:
+    """Sends a trial's events on and remembers what its result file needs.
+
+    `emit` may be called from anywhere in the trial, the environment's watchers included.
+    """
+
+    def __init__(self, job: TrialJob, emit: Emit) -> None:
+        self.job = job
+        self._emit = emit
+        self.folder: Path = job.folder
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._log = (self.folder / TRIAL_LOG).open("a", encoding="utf-8", errors="replace")
+        self._began = time.monotonic()
+        self.started_at = ev.now()
+        self.finished_at: datetime | None = None
+        self.issues: list[Issue] = []
+        self.timings: dict[Phase, Timing] = {}
+        self.verdicts: list[StepVerdict] = []
+        self.steps = 0
+        self.tokens_in: int | None = None
+        self.tokens_cached: int | None = None
+        self.tokens_out: int | None = None
+        self.cost_usd: float | None = None
+        self.agent_seconds: float | None = None
+        self.timed_out = False
+        self.phase_now = Phase.PREPARE
+        self.step_now = ""
+        self.finished: ev.TrialFinished | None = None
+
+    @property
+    def trial(self) -> str:
+        return self.job.trial
+
+    @property
+    def fatal(self) -> bool:
+        return any(issue.severity is Severity.FATAL for issue in self.issues)
+
+    def emit(self, event: ev.Event) -> None:
+        """Send an event on; an issue that the environment raises is remembered as the trial's."""
+        if isinstance(event, ev.IssueRaised):
+            self.issues.append(event.issue)
+            self.log(f"{event.issue.severity} {event.issue.code}: {event.issue.message}")
+        self._emit(event)
+
+    def log(self, text: str) -> None:
+        """One line in `trial.log`."""
+        if not self._log.closed:
+            self._log.write(f"{ev.now().isoformat(timespec='milliseconds')} {clean_line(text)}\n")
+            self._log.flush()
+
+    def activity(self, text: str) -> None:
+        self.emit(ev.ActivityChanged(trial=self.trial, activity=text))
+        self.log(text)
+
+    def issue(self, issue: Issue) -> None:
+        if issue.phase is None:
+            issue = msgspec.structs.replace(issue, phase=self.phase_now)
+        if self.step_now and not issue.step:
+            issue = msgspec.structs.replace(issue, step=self.step_now)
+        self.emit(ev.IssueRaised(trial=self.trial, issue=issue))
+
+    @contextmanager
+    def phase(self, phase: Phase, limit_sec: float | None = None, step: str = "") -> Iterator[None]:
+        """The span of a phase: its events, its time, and whether it ended well."""
+        self.phase_now = phase
+        self.step_now = step
+        began = time.monotonic()
+        timing = self.timings.setdefault(phase, Timing(started=ev.now()))
+        self.emit(ev.PhaseStarted(trial=self.trial, phase=phase, limit_sec=limit_sec, step=step))
+        self.log(f"--- {phase}{f' ({step})' if step else ''}")
+        ok = False
+        try:
+            yield
+            ok = True
+        finally:
+            timing.finished = ev.now()
+            seconds = time.monotonic() - began
+            self.emit(ev.PhaseFinished(trial=self.trial, phase=phase, seconds=seconds, ok=ok, step=step))
+
+    def stepped(self, event: ev.AgentStepped) -> None:
+        self.steps += 1
+        self.tokens_in = _add(self.tokens_in, event.tokens_in)
+        self.tokens_cached = _add(self.tokens_cached, event.tokens_cached)
+        self.tokens_out = _add(self.tokens_out, event.tokens_out)
+        if event.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + event.cost_usd
+        self.emit(event)
+
+    def finish(self, outcome: str, reward: float | None, passed: bool | None, kept: bool) -> ev.TrialFinished:
+        """The last event of the trial."""
+        self.finished_at = ev.now()
+        self.finished = ev.TrialFinished(
+            trial=self.trial,
+            outcome=outcome,
+            reward=reward,
+            passed=passed,
+            seconds=time.monotonic() - self._began,
+            agent_seconds=self.agent_seconds,
+            tokens_in=self.tokens_in,
+            tokens_cached=self.tokens_cached,
+            tokens_out=self.tokens_out,
+            cost_usd=self.cost_usd,
+            timed_out=self.timed_out,
+            kept=kept,
+        )
+        self.log(f"{outcome}, reward {'none' if reward is None else format(reward, 'g')}")
+        self._log.close()
+        return self.finished
+
+
+def _add(total: int | None, more: int | None) -> int | None:
+    if more is None:
+        return total
+    return more if total is None else total + more
+
