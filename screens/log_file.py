@@ -1,6 +1,7 @@
 """The bytes of a log that may grow, shrink or be replaced while a person reads it.
 
-Read with `pread` only. A live file is never mapped into memory: truncating a mapped file kills the process that reads it.
+Read with `pread` only. A live file is never mapped into memory: truncating a mapped file kills the process
+that reads it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ class Change(StrEnum):
 
 
 class GrowingFile:
-    """`size` is the size at the last `look`; nothing beyond it is ever read, so one look gives one consistent file.
+    """`size` is the size at the last `look`; nothing beyond it is ever read: one look, one consistent file.
 
-    A deleted file stays readable until another takes its name. Reads are safe from several threads, `look` from one.
+    A deleted file stays readable until another takes its name. Reads are safe from several threads, `look`
+    belongs to one.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,6 +1,7 @@
-"""Where the lines of a large file begin: one number for each block of 64 KiB, 128 KB of memory for a gigabyte.
+"""Where the lines of a large file begin: one number a block of 64 KiB, 128 KB of memory for a gigabyte.
 
-Built from the front, in steps, usually in a thread; asked while it is being built it answers for the part it has seen.
+Built from the front, in steps, usually in a thread; asked while it is being built it answers for the part it
+has seen.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class LineIndex:
         return self.newlines + (0 if ends else 1)
 
     def extend(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Scans to the end of the file as it is known now; False when stopped before. One caller at a time."""
+        """Scans to the end of the file as known now; False when stopped before. One caller at a time."""
         while not self.complete:
             if stop():
                 return False
@@ -106,7 +107,7 @@ class LineIndex:
         return (min(after, len(self._before)) - 1) * BLOCK
 
     def last_newline_block(self, offset: int) -> int | None:
-        """From a block's edge: where the last block before it that holds a newline ends; 0 where there is none.
+        """From a block's edge: where the last block before it that holds a newline ends; 0 without one.
         None where the offset is no edge, or lies beyond what was scanned."""
         block, rest = divmod(offset, BLOCK)
         if rest or block >= len(self._before):

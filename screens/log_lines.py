@@ -15,7 +15,7 @@ _FIRST = 4 * 1024
 
 
 class Line(NamedTuple):
-    """`start` to `end` without the newline; `after` is where the next line begins (the file's size for the last).
+    """`start` to `end` without the newline; `after` is where the next line begins (at the last, the size).
 
     `whole` is false where an end of the line was too far away to be found before the index got there.
     """
@@ -85,8 +85,8 @@ class LineReader:
     def shown_bytes(self, line: Line) -> tuple[bytes, int]:
         """What of a line is worth decoding, and how many of its bytes are left out.
 
-        A line that carriage returns wrote over and over shows its end, as a terminal would have left it; any other
-        line shows its beginning.
+        A line that carriage returns wrote over and over shows its end, as a terminal would have left it; any
+        other line shows its beginning.
         """
         if line.length <= SHOWN_BYTES:
             return self.file.read(line.start, line.length), 0

@@ -1,4 +1,4 @@
-"""Search in a large file: chunk by chunk, so that it can run in a thread, be cancelled, and go on when the file grows.
+"""Search in a large file: chunk by chunk, to run in a thread, be cancelled, and go on when the file grows.
 
 A hit is a line. Offsets of the first `MAX_HITS` are kept, later ones only counted: memory stays bounded.
 """
@@ -28,7 +28,7 @@ class BadPattern(ValueError):
 
 
 class Pattern:
-    """What a person typed. A regular expression; upper and lower case are the same unless `\\C` stands in it."""
+    """What a person typed: a regular expression. Upper and lower case are the same unless it holds `\\C`."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -49,7 +49,7 @@ class Pattern:
             self._plain = self._plain.lower()
 
     def find_all(self, data: bytes) -> list[int]:
-        """Where the lines of `data` that match begin; control sequences and bytes beyond ASCII are seen as text."""
+        """Where the lines of `data` that match begin, matched as text without control sequences."""
         if b"\x1b" in data or b"\r" in data:
             return self._in_decoded(data)
         if self._plain:
@@ -93,7 +93,7 @@ class Pattern:
 
 
 class Search:
-    """One pattern over one file. `extend` does the work; the rest may be asked meanwhile, from another thread."""
+    """One pattern over one file. `extend` does the work; the rest may be asked meanwhile from another thread."""
 
     def __init__(self, file: Bytes, pattern: Pattern) -> None:
         self.pattern = pattern
@@ -109,7 +109,7 @@ class Search:
         return self.searched >= self._file.size
 
     def extend(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Searches to the end of the file as it is known now; False when stopped before. One caller at a time."""
+        """Searches to the end of the file as known now; False when stopped before. One caller at a time."""
         if not self.complete and self.searched - self._line < _LONGEST:
             self.searched = self._line  # the last line had no end yet: looked at again as a whole
         while not self.complete:

@@ -1,7 +1,7 @@
-"""Raw bytes of one line of a log as text that is safe and fixed in width, the way a terminal would have left it.
+"""Raw bytes of one line of a log as safe text of known width, the way a terminal would have left it.
 
-Carriage returns, backspaces, tabs, cursor moves within the line and erasures are carried out; colours and everything
-else are dropped. What remains passes through `engine.text`, the one sanitiser.
+Carriage returns, backspaces, tabs, cursor moves within the line and erasures are carried out; colours and all
+the rest are dropped. What remains passes through `engine.text`, the one sanitiser.
 """
 
 from __future__ import annotations

@@ -96,9 +96,7 @@ def test_any_byte_belongs_to_the_line_a_split_puts_it_in(data: bytes, offset: in
 
 @given(pieces=st.lists(st.binary(max_size=200), max_size=8), data=st.data())
 @settings(deadline=None)
-def test_an_index_that_grows_with_its_file_is_the_index_of_the_whole(
-    pieces: list[bytes], data: st.DataObject
-) -> None:
+def test_an_index_that_grows_with_its_file_is_the_index_of_the_whole(pieces: list[bytes], data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(log_index, "BLOCK", 16)
         patched.setattr(log_index, "_STEP", 32)
