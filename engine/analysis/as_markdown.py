@@ -35,8 +35,7 @@ def comparison_markdown(found: Comparison, *, context: str = "") -> str:
         "",
         " · ".join(part for part in parts if part),
         "",
-        "| arm | assigned | completed | scored | excluded | resolved "
-        "| rate | interval | of completed | bounds |",
+        "| arm | assigned | completed | scored | excluded | resolved | rate | interval | of completed | bounds |",
         "| --- |" + " ---: |" * 9,
     ]
     for side, arm in sides(found):

@@ -107,9 +107,7 @@ def reward_line(found: Comparison) -> str:
 
 
 def cost_line(side: str, arm: ArmSummary) -> str:
-    each = say.per_resolved(
-        arm.cost_per_resolved, arm.cost_per_resolved_is_lower_bound, arm.cost_total, arm.resolved
-    )
+    each = say.per_resolved(arm.cost_per_resolved, arm.cost_per_resolved_is_lower_bound, arm.cost_total, arm.resolved)
     if arm.cost_total is None:
         return f"{side}  {each}"
     parts = [each]
@@ -155,7 +153,8 @@ def _denominators(found: Comparison) -> list[str]:
     for side, arm in sides(found):
         lines.append(
             f"{side}   {arm.assigned:>8,}  {arm.completed:>9,}  {arm.scored:>6,}  {arm.excluded:>8,}"
-            f"  {arm.resolved:>8,}  {say.percent(arm.rate_completed):>12}  {say.percent_range(arm.bounds):>11}"
+            f"  {arm.resolved:>8,}  {say.percent(arm.rate_completed):>12}"
+            f"  {say.percent_range(arm.bounds):>11}"
         )
     return lines
 
@@ -171,8 +170,7 @@ def _sensitivity(found: Comparison, width: int) -> list[str]:
         if view.changed:
             what += f" ({say.many(view.changed, 'trial')})"
         lines.append(
-            f"{what:<41}{say.percent(view.rate_a):>9}{say.percent(view.rate_b):>9}"
-            f"{say.points(view.difference):>9}"
+            f"{what:<41}{say.percent(view.rate_a):>9}{say.percent(view.rate_b):>9}{say.points(view.difference):>9}"
         )
     return lines
 

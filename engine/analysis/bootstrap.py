@@ -82,9 +82,7 @@ def ratio_interval(
 
     The standard error is the linearised one of a ratio, Σ over tasks of (x − r·y).
     """
-    rows = np.column_stack(
-        [np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)]
-    )
+    rows = np.column_stack([np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)])
     over, under = rows.sum(axis=0)
     if under <= 0:
         raise ValueError("nothing to divide by: every denominator is 0")
@@ -96,9 +94,7 @@ def ratio_interval(
     return _summary(ratio, np.round(ratios, _DECIMALS), deviations, draws, seed, confidence)
 
 
-def _summary(
-    estimate: float, resampled: Floats, values: Floats, draws: int, seed: int, confidence: float
-) -> Bootstrap:
+def _summary(estimate: float, resampled: Floats, values: Floats, draws: int, seed: int, confidence: float) -> Bootstrap:
     outside = (1 - confidence) / 2
     ordered = np.sort(resampled)
     return Bootstrap(

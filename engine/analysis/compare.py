@@ -226,8 +226,7 @@ def _notes(found: Comparison, pairs: Sequence[Pair]) -> tuple[str, ...]:
     notes = []
     if found.unfinished:
         notes.append(
-            f"{many(found.unfinished, 'trial')} not finished: rates are of finished trials, "
-            "the rest of finished pairs"
+            f"{many(found.unfinished, 'trial')} not finished: rates are of finished trials, the rest of finished pairs"
         )
     if not found.tasks:
         notes.append("no task has a finished trial in both arms: nothing to compare yet")
@@ -249,9 +248,7 @@ def _notes(found: Comparison, pairs: Sequence[Pair]) -> tuple[str, ...]:
     for side, arm in zip("AB", found.arms, strict=True):
         if arm.cost_unknown and arm.cost_known:
             records = arm.cost_known + arm.cost_unknown
-            notes.append(
-                f"{side}: cost of {arm.cost_unknown} of {records} trials unknown, its sums are lower bounds"
-            )
+            notes.append(f"{side}: cost of {arm.cost_unknown} of {records} trials unknown, its sums are lower bounds")
     if found.reward_difference is not None:
         notes.append("some rewards are graded: their difference stands beside that of verdicts")
     return tuple(notes)

@@ -86,11 +86,7 @@ def form_pairs(a: Iterable[TrialOutcome], b: Iterable[TrialOutcome]) -> list[Pai
 
 def firsts(pairs: Iterable[Pair]) -> list[tuple[TrialOutcome, TrialOutcome]]:
     """Both first attempts of each task where both have finished."""
-    return [
-        (pair.first_a, pair.first_b)
-        for pair in pairs
-        if pair.first_a is not None and pair.first_b is not None
-    ]
+    return [(pair.first_a, pair.first_b) for pair in pairs if pair.first_a is not None and pair.first_b is not None]
 
 
 def tabulate(first: Iterable[tuple[TrialOutcome, TrialOutcome]]) -> Table:

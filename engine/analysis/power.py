@@ -44,9 +44,7 @@ def detectable_from_discordance(
     return detectable(math.sqrt(discordant / tasks / tasks), power, alpha)
 
 
-def tasks_needed(
-    difference: float, discordance: float, power: float = POWER, alpha: float = ALPHA
-) -> int | None:
+def tasks_needed(difference: float, discordance: float, power: float = POWER, alpha: float = ALPHA) -> int | None:
     """How many tasks detect `difference` where a share `discordance` of them is discordant. None: it
     can't be, since the difference is 0 or larger than the share of tasks that disagree.
     """

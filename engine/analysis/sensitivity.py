@@ -109,14 +109,10 @@ def _rate(trials: list[TrialOutcome]) -> float | None:
     return sum(trial.resolved for trial in finished) / len(finished) if finished else None
 
 
-def _common(
-    a: Iterable[TrialOutcome], b: Iterable[TrialOutcome]
-) -> tuple[list[TrialOutcome], list[TrialOutcome]]:
+def _common(a: Iterable[TrialOutcome], b: Iterable[TrialOutcome]) -> tuple[list[TrialOutcome], list[TrialOutcome]]:
     side_a, side_b = attempts_by_task(a), attempts_by_task(b)
     tasks = [task for task in side_a if task in side_b]
-    return [trial for task in tasks for trial in side_a[task]], [
-        trial for task in tasks for trial in side_b[task]
-    ]
+    return [trial for task in tasks for trial in side_a[task]], [trial for task in tasks for trial in side_b[task]]
 
 
 def _without_pairs(
@@ -133,10 +129,7 @@ def _without_pairs(
 
     def kept(side: Mapping[str, list[TrialOutcome]]) -> list[TrialOutcome]:
         return [
-            trial
-            for task, trials in side.items()
-            for index, trial in enumerate(trials)
-            if (task, index) not in gone
+            trial for task, trials in side.items() for index, trial in enumerate(trials) if (task, index) not in gone
         ]
 
     return kept(side_a), kept(side_b), len(gone)

@@ -53,9 +53,7 @@ def money(usd: float) -> str:
     return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:,.2f}"
 
 
-def per_resolved(
-    cost_per_resolved: float | None, is_lower_bound: bool, total: float | None, resolved: int
-) -> str:
+def per_resolved(cost_per_resolved: float | None, is_lower_bound: bool, total: float | None, resolved: int) -> str:
     if total is None:
         return "cost unknown"
     if resolved == 0 or cost_per_resolved is None:
@@ -79,8 +77,7 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 def cells(text: str) -> int:
     """Columns that a terminal gives this text."""
     return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        for char in text
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
 
 
