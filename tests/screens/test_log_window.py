@@ -1,0 +1,100 @@
+"""The window over a log, against all rows of a naive layout."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from screens.log_index import LineIndex
+from screens.log_window import LogWindow
+from tests.screens.test_log_lines import InMemory, naive
+
+
+def window_over(data: bytes, width: int, height: int, wrap: bool = False) -> LogWindow:
+    file = InMemory(data)
+    window = LogWindow(file, LineIndex(file))
+    window.resize(width, height)
+    window.set_wrap(wrap)
+    return window
+
+
+def all_rows(data: bytes, width: int, wrap: bool) -> list[tuple[int, int]]:
+    rows = []
+    for line in naive(data):
+        length = line.end - line.start
+        parts = max(1, -(-length // width)) if wrap else 1
+        rows += [(line.start, part) for part in range(parts)]
+    return rows
+
+
+def seen(window: LogWindow) -> list[tuple[int, int]]:
+    return [(row.line.start, row.part) for row in window.rows()]
+
+
+@given(
+    lines=st.lists(st.text("ab", max_size=25), max_size=30),
+    ended=st.booleans(),
+    width=st.integers(1, 12),
+    height=st.integers(1, 8),
+    wrap=st.booleans(),
+    moves=st.lists(st.one_of(st.integers(-12, 12), st.sampled_from(["home", "end"])), max_size=12),
+)
+@settings(deadline=None)
+def test_scrolling_shows_the_rows_of_a_naive_layout(
+    lines: list[str], ended: bool, width: int, height: int, wrap: bool, moves: list[int | str]
+) -> None:
+    data = ("\n".join(lines) + ("\n" if ended else "")).encode()
+    window = window_over(data, width, height, wrap)
+    rows = all_rows(data, width, wrap)
+    last = max(0, len(rows) - height)
+    at = 0
+    for move in moves:
+        if move == "home":
+            window.home()
+            at = 0
+        elif move == "end":
+            window.end()
+            at = last
+        else:
+            assert isinstance(move, int)
+            window.scroll(move)
+            at = min(last, max(0, at + move))
+        assert seen(window) == rows[at : at + height]
+        assert window.at_end == (at == last)
+
+
+def test_a_line_that_is_not_seen_is_shown_a_third_down() -> None:
+    window = window_over(b"".join(b"%04d\n" % number for number in range(1_000)), 10, 9)
+    window.show(500 * 5)
+    assert [row.text for row in window.rows()][:4] == ["0497", "0498", "0499", "0500"]
+    window.show(502 * 5)
+    assert window.rows()[0].text == "0497"
+
+
+def test_the_last_line_is_shown_while_it_is_being_written() -> None:
+    file = InMemory(b"one\ntw")
+    window = LogWindow(file, LineIndex(file))
+    assert [row.text for row in window.rows()] == ["one", "tw"]
+    file.data += b"o\n"
+    window.changed()
+    assert [row.text for row in window.rows()] == ["one", "two"]
+
+
+def test_wide_characters_wrap_at_whole_characters() -> None:
+    window = window_over("日本語日本語\n".encode(), 5, 5, wrap=True)
+    assert [row.text for row in window.rows()] == ["日本", "語日", "本語"]
+
+
+def test_an_empty_file_has_no_rows_and_is_at_its_end() -> None:
+    window = window_over(b"", 10, 5)
+    window.scroll(3)
+    window.end()
+    assert window.rows() == []
+    assert window.at_end
+
+
+def test_a_cut_line_says_so() -> None:
+    window = window_over(b"x" * 1_200_000 + b"\nnext\n", 80, 5)
+    first, second = window.rows()
+    assert first.text.endswith("x … cut, 1.2 MB")
+    assert second.text == "next"
