@@ -14,9 +14,7 @@ _SERVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 MANIFEST = "manifest.json"
 
 
-def artifacts_of(
-    reader: TableReader, entries: Sequence[str | ArtifactTable], key: str
-) -> tuple[Artifact, ...]:
+def artifacts_of(reader: TableReader, entries: Sequence[str | ArtifactTable], key: str) -> tuple[Artifact, ...]:
     """Raises TaskInvalid for a path that would leave the place it belongs to."""
     return tuple(_artifact(reader, entry, f"{key}[{index}]") for index, entry in enumerate(entries))
 
@@ -49,9 +47,7 @@ def _check_source(reader: TableReader, source: str, service: str, key: str) -> N
     if "\0" in source or ".." in PurePosixPath(source).parts:
         raise reader.invalid(key, f'expected a path without "..", found "{source}"')
     if service != MAIN and not source.startswith("/"):
-        raise reader.invalid(
-            key, f'expected an absolute path, since it is of service "{service}", found "{source}"'
-        )
+        raise reader.invalid(key, f'expected an absolute path, since it is of service "{service}", found "{source}"')
 
 
 def _destination(reader: TableReader, written: str | None, key: str) -> str | None:
@@ -59,9 +55,7 @@ def _destination(reader: TableReader, written: str | None, key: str) -> str | No
         return None
     path = PurePosixPath(written)
     if "\\" in written or "\0" in written or path.is_absolute() or ".." in path.parts or not path.parts:
-        raise reader.invalid(
-            key, f'expected a relative path with forward slashes and without "..", found "{written}"'
-        )
+        raise reader.invalid(key, f'expected a relative path with forward slashes and without "..", found "{written}"')
     if str(path) == MANIFEST:
         raise reader.invalid(key, f'"{MANIFEST}" is taken by the list of artifacts itself')
     return written

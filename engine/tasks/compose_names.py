@@ -34,10 +34,12 @@ class ComposeUnreadable(Exception):
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads Compose's own tags (`!reset`, `!override`) as if they weren't there."""
+    """Knows Compose's own tags: `!reset` takes a value away, `!override` stands before one."""
 
 
-def _untagged(loader: yaml.SafeLoader, _suffix: str, node: yaml.Node) -> Any:
+def _untagged(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> Any:
+    if suffix == "reset":
+        return None
     if isinstance(node, yaml.MappingNode):
         return loader.construct_mapping(node, deep=True)
     if isinstance(node, yaml.SequenceNode):

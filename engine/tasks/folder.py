@@ -32,9 +32,7 @@ def read_task(folder: Path) -> Task:
         task = _task(place, file, content_digest(place))
         _check(task)
     except OSError as error:
-        where = Path(
-            error.filename if isinstance(error.filename, str) else os.fsdecode(error.filename or place)
-        )
+        where = Path(error.filename if isinstance(error.filename, str) else os.fsdecode(error.filename or place))
         raise task_invalid(where, f"can't be read: {error.strerror or error}") from None
     return task
 
@@ -97,8 +95,7 @@ def _links_left_alone(folder: Path) -> Iterable[TaskWarning]:
         yield TaskWarning(
             file=valid_unicode(str(link.relative_to(folder))),
             key="",
-            message=f"a link that leaves the task folder, to {_target(link)}: what it points to is no part "
-            "of the task",
+            message=f"a link that leaves the task folder, to {_target(link)}: what it points to is no part of the task",
         )
 
 
@@ -118,11 +115,7 @@ def _check(task: Task) -> None:
     _check_environment(task)
     for step in task.steps:
         if not step.folder.is_dir():
-            raise task_invalid(
-                task.folder / TASK_FILE,
-                f"there is no folder {shown_path(step.folder)}",
-                key=f"step {step.name}",
-            )
+            raise task_invalid(step.folder, "is missing", way_out=f'{TASK_FILE} lists the step "{step.name}"')
         _check_instruction(step.folder / INSTRUCTION)
         _check_tests(task, step)
         _check_services(task, step.artifacts, step.verifier.collect)

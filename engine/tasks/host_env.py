@@ -70,9 +70,7 @@ def env_tables(task: Task) -> dict[str, dict[str, str]]:
         tables["verifier.environment.env"] = task.verifier.environment.env
     tables["solution.env"] = task.solution_env
     for step in task.steps:
-        own = {
-            name: value for name, value in step.verifier.env.items() if task.verifier.env.get(name) != value
-        }
+        own = {name: value for name, value in step.verifier.env.items() if task.verifier.env.get(name) != value}
         tables[joined("steps", step.name) + ".verifier.env"] = own
         environment = step.verifier.environment
         if environment is not None and environment.env != tables.get("verifier.environment.env"):
@@ -82,17 +80,13 @@ def env_tables(task: Task) -> dict[str, dict[str, str]]:
 
 def asked_by(task: Task) -> tuple[HostVariable, ...]:
     """Every variable of the host that the task asks for."""
-    return tuple(
-        request for key, table in env_tables(task).items() for request in resolve_env(table, {}, key).asked
-    )
+    return tuple(request for key, table in env_tables(task).items() for request in resolve_env(table, {}, key).asked)
 
 
 def missing_for(task: Task, allowed: Mapping[str, str]) -> tuple[HostVariable, ...]:
     """The requests that stay without a value: where there are any, the plan refuses the task."""
     return tuple(
-        request
-        for key, table in env_tables(task).items()
-        for request in resolve_env(table, allowed, key).missing
+        request for key, table in env_tables(task).items() for request in resolve_env(table, allowed, key).missing
     )
 
 

@@ -41,9 +41,7 @@ def _of_handing_over(task: Task) -> Iterator[Issue]:
         if image is None:
             continue
         name = step.name if step else ""
-        artifacts, hooks = (
-            (step.artifacts, step.verifier.collect) if step else (task.artifacts, task.verifier.collect)
-        )
+        artifacts, hooks = (step.artifacts, step.verifier.collect) if step else (task.artifacts, task.verifier.collect)
         if not artifacts and not hooks:
             yield _warning(
                 Code.NOTHING_HANDED_OVER,
@@ -102,9 +100,7 @@ def _of_services(task: Task, services: frozenset[str] | None, place: str) -> Ite
     wanted = {entry.service for one in passes for entry in one.artifacts}
     wanted |= {hook.service for one in passes for hook in one.verifier.collect}
     for name in sorted(wanted - {MAIN} - (services if services is not None else wanted)):
-        yield _warning(
-            Code.TASK_WARNING, f'task.toml collects from service "{name}", which {place} doesn\'t have'
-        )
+        yield _warning(Code.TASK_WARNING, f'task.toml collects from service "{name}", which {place} doesn\'t have')
 
 
 def _of_host_variables(task: Task, allowed: Mapping[str, str]) -> Iterator[Issue]:
@@ -116,9 +112,7 @@ def _of_host_variables(task: Task, allowed: Mapping[str, str]) -> Iterator[Issue
                 f"its default is used (--allow-host-env {asked.name} allows it)",
             )
         elif asked.name in allowed:
-            yield _warning(
-                Code.TASK_WARNING, f"task.toml: {asked.key}: is filled with the host's {asked.name}"
-            )
+            yield _warning(Code.TASK_WARNING, f"task.toml: {asked.key}: is filled with the host's {asked.name}")
     for key, name in requests_inside_text(task):
         yield _warning(
             Code.TASK_WARNING,
@@ -131,6 +125,4 @@ def _inside(task: Task, path: Path) -> str:
 
 
 def _warning(code: Code, message: str, *evidence: Evidence, step: str = "") -> Issue:
-    return Issue(
-        severity=Severity.WARNING, phase=None, code=code, message=message, evidence=evidence, step=step
-    )
+    return Issue(severity=Severity.WARNING, phase=None, code=code, message=message, evidence=evidence, step=step)

@@ -28,22 +28,15 @@ def network_policy(
     """
     if hosts and mode is not NetworkMode.ALLOWLIST:
         found = f'network_mode is "{mode}"' if mode else "network_mode is not given"
-        raise reader.invalid(
-            joined(key, "allowed_hosts"), f'only goes with network_mode = "allowlist", but {found}'
-        )
+        raise reader.invalid(joined(key, "allowed_hosts"), f'only goes with network_mode = "allowlist", but {found}')
     if mode is None and allow_internet is not None:
         mode = NetworkMode.PUBLIC if allow_internet else NetworkMode.NO_NETWORK
-    elif (
-        mode is not None
-        and allow_internet is not None
-        and allow_internet != (mode is not NetworkMode.NO_NETWORK)
-    ):
+    elif mode is not None and allow_internet is not None and allow_internet != (mode is not NetworkMode.NO_NETWORK):
         reader.warn(joined(key, "allow_internet"), f'contradicts network_mode = "{mode}", which wins')
     if mode is None:
         return None
     checked = [
-        _host(reader, f"{joined(key, 'allowed_hosts')}[{index}]", host)
-        for index, host in enumerate(hosts or ())
+        _host(reader, f"{joined(key, 'allowed_hosts')}[{index}]", host) for index, host in enumerate(hosts or ())
     ]
     return NetworkPolicy(mode=mode, allowed_hosts=tuple(dict.fromkeys(checked)))
 

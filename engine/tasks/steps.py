@@ -48,9 +48,7 @@ def _mode(verifier: VerifierSettings) -> VerifierMode | None:
     return verifier.environment_mode
 
 
-def _merged_environment(
-    task: VerifierSettings, step: VerifierSettings, tests: Path
-) -> EnvironmentSettings | None:
+def _merged_environment(task: VerifierSettings, step: VerifierSettings, tests: Path) -> EnvironmentSettings | None:
     if step.environment is not None or task.environment is None:
         return step.environment
     if has_definition(tests):  # the step's own image comes before the one that the task declares

@@ -110,9 +110,7 @@ def _folders_at(path: Path) -> list[Path]:
         return [place]
     if folders:
         return folders
-    raise TaskSetInvalid(
-        f"{shown_path(path)}: holds no task: no {TASK_FILE} there, nor up to {DEEPEST} levels below"
-    )
+    raise TaskSetInvalid(f"{shown_path(path)}: holds no task: no {TASK_FILE} there, nor up to {DEEPEST} levels below")
 
 
 def _below(folder: Path, levels: int) -> Iterator[Path]:

@@ -118,9 +118,7 @@ def _toml(data: bytes, file: Path) -> dict[str, Any]:
     except RecursionError:
         raise task_invalid(file, "is not valid TOML: nested too deeply") from None
     except ValueError as error:  # TOMLDecodeError, and Python's own limit on digits
-        found = re.fullmatch(
-            r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL
-        )
+        found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
         if not found:
             raise task_invalid(file, f"is not valid TOML: {error}") from None
         where = f" at column {found[3]}" if found[3] else " at the end of the file"
@@ -169,15 +167,12 @@ def _environment(reader: TableReader, table: schema.EnvironmentTable, key: str) 
         env=_env(reader, table.env, f"{key}.env"),
         healthcheck=_healthcheck(table.healthcheck),
         mcp_servers=tuple(
-            _mcp_server(reader, server, f"{key}.mcp_servers[{index}]")
-            for index, server in enumerate(table.mcp_servers)
+            _mcp_server(reader, server, f"{key}.mcp_servers[{index}]") for index, server in enumerate(table.mcp_servers)
         ),
     )
 
 
-def _mebibytes(
-    reader: TableReader, key: str, name: str, written: str | None, newer: int | None
-) -> int | None:
+def _mebibytes(reader: TableReader, key: str, name: str, written: str | None, newer: int | None) -> int | None:
     """The older spelling `memory = "2G"`, where the newer `memory_mb` isn't given or says the same."""
     if written is None:
         return newer
@@ -276,8 +271,7 @@ def _steps(reader: TableReader, root: schema.Root) -> tuple[StepFile, ...]:
         if table.verifier.timeout_sec is None and root.verifier.timeout_sec is not None:
             reader.warn(
                 f"{key}.verifier.timeout_sec",
-                f"not given: {STEP_VERIFIER_TIMEOUT:g} s, the format's default for a step, "
-                "whatever [verifier] says",
+                f"not given: {STEP_VERIFIER_TIMEOUT:g} s, the format's default for a step, whatever [verifier] says",
             )
         steps.append(
             StepFile(

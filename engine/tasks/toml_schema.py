@@ -132,9 +132,7 @@ class Root(msgspec.Struct, frozen=True, kw_only=True):
     source: str | None = None
     artifacts: list[NonEmpty | ArtifactTable] = []
     steps: list[StepTable] = []
-    multi_step_reward_strategy: Annotated[
-        str, Meta(pattern="^(mean|final)$", description='"mean" or "final"')
-    ] = "mean"
+    multi_step_reward_strategy: Annotated[str, Meta(pattern="^(mean|final)$", description='"mean" or "final"')] = "mean"
     metadata: dict[str, object] = {}
     task: PackageTable = PackageTable()
     environment: EnvironmentTable = EnvironmentTable()

@@ -44,13 +44,19 @@ def verifier_image(task: Task, step: Step | None = None) -> VerifierImage | None
     settings = verifier.environment or task.verifier.environment or task.environment
     candidates = [(task.verifier.environment, task.folder / "tests")]
     if step:
-        candidates.insert(0, (step.verifier.environment, step.folder / "tests"))
+        candidates.insert(0, (_own(step, task), step.folder / "tests"))
     for declared, folder in candidates:
         if declared is not None and declared.docker_image:
             return _image(settings, declared.docker_image, folder, tests_baked=True)
         if has_definition(folder):
             return _image(settings, None, folder, tests_baked=True)
     return _image(settings, task.environment.docker_image, task.environment_folder, tests_baked=False)
+
+
+def _own(step: Step, task: Task) -> EnvironmentSettings | None:
+    """The step's verifier environment, None where it is the task's, merged in (`engine.tasks.steps`)."""
+    inherited = step.verifier.environment == task.verifier.environment
+    return None if inherited and not has_definition(step.folder / "tests") else step.verifier.environment
 
 
 def test_script(task: Task, step: Step | None = None) -> Path | None:
@@ -63,8 +69,6 @@ def has_definition(folder: Path) -> bool:
     return any((folder / name).is_file() for name in DEFINITIONS)
 
 
-def _image(
-    settings: EnvironmentSettings, image: str | None, folder: Path, *, tests_baked: bool
-) -> VerifierImage:
+def _image(settings: EnvironmentSettings, image: str | None, folder: Path, *, tests_baked: bool) -> VerifierImage:
     chosen = msgspec.structs.replace(settings, docker_image=image)
     return VerifierImage(settings=chosen, folder=folder, tests_baked=tests_baked)
