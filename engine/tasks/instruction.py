@@ -7,6 +7,7 @@ no part of the instruction. Nothing else is touched: no decoding, no line ends, 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from engine.tasks.task import Step, Task
 
@@ -21,15 +22,20 @@ def read_instruction(task: Task, step: Step | None = None) -> bytes:
 
 
 def without_canary(data: bytes) -> bytes:
-    """Cut leading canary lines, and the blank lines below them; other bytes stay as they are."""
+    """Cut the leading block of canary lines, and the blank lines below it; other bytes stay as they are."""
     start = len(_BOM) if data.startswith(_BOM) else 0
-    found = False
-    while True:
+    below = _past(data, start, lambda line: _CANARY.fullmatch(line) is not None)
+    if below == start:
+        return data
+    return data[_past(data, below, lambda line: not line) :]
+
+
+def _past(data: bytes, start: int, cut: Callable[[bytes], bool]) -> int:
+    """Where the first line begins, from `start` on, that is not to be cut."""
+    while start < len(data):
         end = data.find(b"\n", start)
-        line = data[start : end if end >= 0 else len(data)].strip()
-        if not (_CANARY.fullmatch(line) or (found and not line)):
-            return data[start:] if found else data
-        found = True
-        if end < 0:
-            return b""
-        start = end + 1
+        line = data[start : end if end >= 0 else len(data)]
+        if not cut(line.strip()):
+            break
+        start = end + 1 if end >= 0 else len(data)
+    return start

@@ -52,6 +52,7 @@ def test_leading_canary_lines_go_and_the_rest_arrives_as_it_is(canaries: list[by
     ("written", "told"),
     [
         (b"# canary\n\n# Title\n", b"# Title\n"),
+        (b"# canary\n\n# canary\nx", b"# canary\nx"),
         (b"# Title\n# canary\n", b"# Title\n# canary\n"),
         (b"\n# canary\nx\n", b"\n# canary\nx\n"),
         (b"\n\nx", b"\n\nx"),
