@@ -202,9 +202,7 @@ def job_result(job: JobRecord, trials: Sequence[TrialRecord], *, running: int = 
     }
 
 
-def job_lock(
-    job: JobRecord, trials: Iterable[TrialRecord], *, created_at: datetime | None = None
-) -> JsonObject:
+def job_lock(job: JobRecord, trials: Iterable[TrialRecord], *, created_at: datetime | None = None) -> JsonObject:
     """`lock.json` of the run: what was going to be run, trial by trial."""
     return {
         "schema_version": 3,
@@ -489,10 +487,7 @@ def _pass_at_k(rewarded: Sequence[tuple[TrialRecord, Mapping[str, float | int]]]
     least = min(len(tries) for tries in passes.values())
     doubling = [2**power for power in range(1, least.bit_length())]
     chosen = sorted({*(k for k in doubling if k <= least), *range(5, least + 1, 5)})
-    return {
-        str(k): sum(_any_of(len(tries), sum(tries), k) for tries in passes.values()) / len(passes)
-        for k in chosen
-    }
+    return {str(k): sum(_any_of(len(tries), sum(tries), k) for tries in passes.values()) / len(passes) for k in chosen}
 
 
 def _any_of(tries: int, passed: int, k: int) -> float:

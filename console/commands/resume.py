@@ -1,0 +1,74 @@
+"""`trialdeck resume`: go on with a run after any end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from console.errors import Unusable
+from console.find_run import find_run
+
+from console.engine_check import NoEngine, engine_host
+from console.follow import choose_output, follow
+from engine.layout import EVENTS
+from engine.owner import owner_alive, read_owner
+from engine.readers.run_folder import RunFolderReader
+from engine.runs.card import read_card
+from engine.runs.from_card import plan_from_card
+from engine.runs.resume import Remaining, remaining
+from engine.runs.start import amended, launch_engine, save_card, visible_environment
+from engine.state import RunState
+
+
+def resume(
+    run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = Path("runs"),
+    concurrency: Annotated[int | None, typer.Option(min=1, help="Another number of trials at once.")] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="Another spend cap.", metavar="USD")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what stays and what runs, and stop.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
+) -> None:
+    """Go on with a run: verdicts stay; what was cut off, cancelled or left without a verdict runs again, its record kept."""
+    folder = find_run(run, runs_dir)
+    card = read_card(folder)
+    if owner_alive(read_owner(folder)):
+        raise Unusable(f"{folder}: its engine still runs; `trialdeck watch {run}` shows it")
+    left = remaining(plan_from_card(card, visible_environment(card.allowed_host_env)), _state(folder))
+    if dry_run:
+        print("\n".join(_lines(left)))
+        raise typer.Exit(0)
+    if not left.todo:
+        raise Unusable(f"{folder}: nothing is left to run: every trial has a verdict or is refused")
+    try:
+        engine_host()
+    except NoEngine as error:
+        raise Unusable(str(error)) from None
+    save_card(folder, amended(card, concurrency=concurrency, max_cost_usd=max_cost))
+    raise typer.Exit(
+        follow(folder, choose_output(plain=plain, as_json=as_json), engine=launch_engine(folder, resume=True))
+    )
+
+
+def _state(folder: Path) -> RunState:
+    if not (folder / EVENTS).is_file():
+        return RunState()
+    reader = RunFolderReader(folder)
+    state = RunState()
+    while events := reader.poll():
+        state.apply_all(events)
+    reader.close()
+    return state
+
+
+def _lines(left: Remaining) -> list[str]:
+    lines = []
+    for title, trials in (
+        ("stay, with their verdict", left.decided),
+        ("run again, their record kept", left.again),
+        ("run for the first time", left.fresh),
+    ):
+        lines.append(f"{len(trials)} {title}")
+        lines += [f"  {trial.trial}" for trial in trials]
+    return lines

@@ -1,0 +1,161 @@
+"""`trialdeck run`: plan, make the run folder, start its engine, show it."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from console.errors import Unusable
+
+from console.engine_check import NoEngine, ask_compose_version, compose_version, engine_host, local_host
+from console.follow import Shown, choose_output, follow
+from engine import events as ev
+from engine.agents.registry import name_arms
+from engine.events import HostInfo
+from engine.runs.card import CardTask, Conduct, RunCard
+from engine.runs.plan import Plan, make_plan
+from engine.runs.start import launch_engine, new_run_folder, save_card, visible_environment
+from engine.tasks.host_env import asked_by
+from engine.tasks.task_set import TaskSet, find_tasks
+from engine.trial.job import Keep
+from engine.version import VERSION
+
+DEFAULT_CONCURRENCY = 4
+
+
+def run(
+    paths: Annotated[list[Path], typer.Argument(help="Tasks: a task's folder, or a folder of tasks.", metavar="PATH…")],
+    agent: Annotated[
+        list[str], typer.Option(help="An arm: NAME[:key=value,…]. Give it again for another arm.", metavar="ARM")
+    ],
+    arm_name: Annotated[list[str] | None, typer.Option(help="Names of the arms, in order.")] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="Attempts of each arm on each task.")] = 1,
+    concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.")] = DEFAULT_CONCURRENCY,
+    runs_dir: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path("runs"),
+    name: Annotated[str, typer.Option(help="What the run is called; else after its task set.")] = "",
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the order; drawn and recorded if not given.")] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Only tasks whose ID or name matches.", metavar="GLOB")
+    ] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="No task whose ID or name matches.", metavar="GLOB")] = None,
+    timeout_factor: Annotated[float, typer.Option(help="Multiplies the agents' and verifiers' time limits.")] = 1.0,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Start nothing more once this is spent.", metavar="USD")
+    ] = None,
+    allow_host_env: Annotated[
+        list[str] | None, typer.Option(help="A variable of this host that tasks may get.", metavar="NAME")
+    ] = None,
+    allow_smaller_host: Annotated[
+        bool, typer.Option("--allow-smaller-host", help="Cap tasks that declare more than the host has.")
+    ] = False,
+    keep: Annotated[Keep, typer.Option(help="Which environments stay up for a shell.")] = Keep.NEVER,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
+) -> None:
+    """Run tasks, and watch them live."""
+    if not 0 < timeout_factor < float("inf"):
+        raise Unusable(f"--timeout-factor is {timeout_factor:g}, expected a number above 0")
+    compose = ask_compose_version()
+    arms = name_arms(agent, arm_name or [])
+    task_set = find_tasks(paths, include or (), exclude or ())
+    output = choose_output(plain=plain, as_json=as_json)
+    allowed = tuple(dict.fromkeys(allow_host_env or []))
+    if output is Shown.CONSOLE and not dry_run:
+        allowed = _ask_for_variables(task_set, allowed)
+    seed = random.SystemRandom().randrange(1 << 31) if seed is None else seed
+    host = _host(compose_version(compose), dry_run=dry_run)
+    plan = make_plan(
+        task_set,
+        arms,
+        attempts=attempts,
+        seed=seed,
+        host=host,
+        allowed_host_env=visible_environment(allowed),
+        allow_smaller_host=allow_smaller_host,
+    )
+    if dry_run:
+        from console.plan_text import plan_lines
+
+        print("\n".join(plan_lines(plan, task_set, host, seed=seed, concurrency=concurrency)))
+        raise typer.Exit(0 if any(trial.runnable for trial in plan.trials) else 2)
+    _say_refusals(plan)
+    if not any(trial.runnable for trial in plan.trials):
+        raise Unusable("nothing to run: every task is refused")
+    folder = new_run_folder(runs_dir, name or task_set.name)
+    card = RunCard(
+        run=folder.name,
+        name=name or task_set.name,
+        created=ev.now(),
+        engine_version=VERSION,
+        arms=tuple(arms),
+        task_set=ev.TaskSetInfo(name=task_set.name, version=task_set.version, digest=task_set.digest),
+        tasks=tuple(
+            CardTask(
+                id=task.id,
+                folder=str(task.task.folder if task.task else _folder_of(task_set, task.id)),
+                digest=task.task.digest if task.task else "",
+                refused="; ".join(issue.message for issue in task.refused),
+            )
+            for task in plan.tasks
+        ),
+        attempts=attempts,
+        seed=seed,
+        timeout_factor=timeout_factor,
+        allowed_host_env=allowed,
+        cpus_cap=host.cpus if allow_smaller_host else None,
+        memory_mb_cap=host.memory_mb if allow_smaller_host else None,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
+        conduct=Conduct(
+            concurrency=concurrency,
+            max_cost_usd=max_cost,
+            keep=keep,
+            host=host,
+            paths=tuple(str(path) for path in paths),
+            working_folder=str(Path.cwd()),
+        ),
+    )
+    save_card(folder, card)
+    raise typer.Exit(follow(folder, output, engine=launch_engine(folder)))
+
+
+def _host(compose: str, *, dry_run: bool) -> HostInfo:
+    """The engine's host; a dry run can do without an engine, and says so."""
+    try:
+        host = engine_host()
+    except NoEngine as error:
+        if not dry_run:
+            raise Unusable(str(error)) from None
+        print(f"trialdeck: {error}", file=sys.stderr)
+        host = local_host()
+    return HostInfo(name=host.name, cpus=host.cpus, memory_mb=host.memory_mb, docker=host.docker, compose=compose)
+
+
+def _say_refusals(plan: Plan) -> None:
+    for task in plan.tasks:
+        for issue in task.refused:
+            ways = "".join(f" ({item.text})" for item in issue.evidence if item.label == "way out")
+            print(f"trialdeck: {task.id} is not run: {issue.message}{ways}", file=sys.stderr)
+
+
+def _folder_of(task_set: TaskSet, task: str) -> Path:
+    return next(broken.folder for broken in task_set.broken if broken.id == task)
+
+
+def _ask_for_variables(task_set: TaskSet, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """Ask, on a terminal, for each host variable that tasks want and that was not named; what is not allowed is not read."""
+    wanted: dict[str, list[str]] = {}
+    for task in task_set.tasks:
+        for request in asked_by(task):
+            if request.name not in allowed and request.name in os.environ:
+                wanted.setdefault(request.name, []).append(f"{task.id} ({request.key})")
+    for name, places in wanted.items():
+        shown = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+        if typer.confirm(f"{shown} asks for the host variable {name}. Give it to its containers?", default=False):
+            allowed = (*allowed, name)
+    return allowed

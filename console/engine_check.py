@@ -1,0 +1,102 @@
+"""Does a Docker engine answer, and what does it give? Asked before a run folder is made, without loading a Docker library."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import subprocess
+from typing import Any
+
+import psutil
+
+from engine.environments.docker.endpoint import Endpoint, find_endpoint
+from engine.events import HostInfo
+
+ANSWER_SEC = 10.0
+COMPOSE_SEC = 15.0
+
+
+class NoEngine(Exception):
+    """No Docker engine answers; the message says where it was looked for and what can be done."""
+
+
+class _SocketConnection(http.client.HTTPConnection):
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost", timeout=ANSWER_SEC)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(ANSWER_SEC)
+        self.sock.connect(self._path)
+
+
+def ask_compose_version() -> subprocess.Popen[str] | None:
+    """Starts `docker compose version`; read it with `compose_version` when the answer is needed."""
+    try:
+        return subprocess.Popen(
+            ["docker", "compose", "version", "--short"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+    except OSError:
+        return None
+
+
+def compose_version(asked: subprocess.Popen[str] | None) -> str:
+    """ "" where there is no Compose."""
+    if asked is None:
+        return ""
+    try:
+        out, _ = asked.communicate(timeout=COMPOSE_SEC)
+    except subprocess.TimeoutExpired:
+        asked.kill()
+        return ""
+    return out.strip() if asked.returncode == 0 else ""
+
+
+def local_host() -> HostInfo:
+    """This machine, for a plan that no engine has a say in."""
+    return HostInfo(
+        name=socket.gethostname(), cpus=float(psutil.cpu_count() or 1), memory_mb=psutil.virtual_memory().total >> 20
+    )
+
+
+def engine_host() -> HostInfo:
+    """What the daemon's host has. Raises NoEngine. Daemons behind TLS or ssh are asked by the engine later on."""
+    try:
+        endpoint = find_endpoint()
+    except ValueError as error:
+        raise NoEngine(str(error)) from None
+    if not endpoint.is_socket:
+        return local_host()
+    info = _info(endpoint)
+    return HostInfo(
+        name=str(info.get("Name", "")),
+        cpus=float(info.get("NCPU") or 0),
+        memory_mb=int(info.get("MemTotal") or 0) >> 20,
+        docker=str(info.get("ServerVersion", "")),
+    )
+
+
+def _info(endpoint: Endpoint) -> dict[str, Any]:
+    path = endpoint.host.removeprefix("unix://")
+    connection = _SocketConnection(path)
+    try:
+        connection.request("GET", "/info")
+        answer = connection.getresponse()
+        found = json.loads(answer.read())
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise NoEngine(
+            f"no Docker engine answers at {endpoint.host} ({reason}); start it, set DOCKER_HOST, or let `./dev setup` "
+            "install one; a recorded run can be seen without: `trialdeck watch sample_runs/recorded/demo`"
+        ) from None
+    finally:
+        connection.close()
+    if answer.status != 200 or not isinstance(found, dict):
+        raise NoEngine(f"the Docker engine at {endpoint.host} is not usable: {found}")
+    return found

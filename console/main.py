@@ -1,0 +1,50 @@
+"""`trialdeck`: what a person types. Exit codes: 0 every trial scored, 3 unscored trials, 2 wrong usage, 130 interrupted."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from console.errors import clear_errors
+
+COMMANDS = ("run", "resume", "watch", "show", "runs", "cancel", "export", "doctor", "sweep")
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="A terminal console for people who benchmark coding agents.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = Path("runs"),
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Without a command: the list of runs."""
+    if version:
+        from engine.version import VERSION
+
+        print(VERSION)
+        raise typer.Exit(0)
+    if context.invoked_subcommand is None:
+        from console.commands.watch import show_list
+
+        raise typer.Exit(show_list(runs_dir))
+
+
+def main() -> None:
+    """The entry point. Only the command that was asked for is imported, so that each starts fast."""
+    import sys
+
+    wanted = next((word for word in sys.argv[1:] if word in COMMANDS), None)
+    for name in COMMANDS if wanted is None else (wanted,):
+        module = importlib.import_module(f"console.commands.{name}")
+        app.command(name)(getattr(module, name))
+    with clear_errors():
+        app(prog_name="trialdeck")

@@ -1,0 +1,64 @@
+"""The plan as text: what `--dry-run` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.events import HostInfo
+from engine.runs.plan import Plan, PlannedTask
+from engine.tasks.task import Task
+from engine.tasks.task_set import TaskSet
+from engine.tasks.verifier_image import verifier_image
+from engine.text import clean_line
+from engine.trial.job import limits_of
+
+
+def plan_lines(plan: Plan, task_set: TaskSet, host: HostInfo, *, seed: int, concurrency: int) -> Iterator[str]:
+    """Trials in their order, what each task takes, its images, what is refused and why."""
+    runnable = [trial for trial in plan.trials if trial.runnable]
+    version = f" {task_set.version}" if task_set.version else ""
+    yield f"task set  {clean_line(task_set.name)}{version} · digest {task_set.digest[:12]} · {len(plan.tasks)} tasks"
+    yield f"host      {host.cpus:g} CPUs · {host.memory_mb} MiB · Docker {host.docker or '—'} · Compose {host.compose or '—'}"
+    yield f"trials    {len(runnable)} of {len(plan.trials)} · {concurrency} at once · order interleaved, seed {seed}"
+    yield ""
+    yield f"{'task':<34} {'cpus':>5} {'MiB':>7} {'agent s':>8} {'verify s':>8}  images"
+    for planned in plan.tasks:
+        if planned.task is not None and not planned.refused:
+            yield _task_line(planned, planned.task)
+    yield from _notes("refused", [(task.id, issue.message) for task in plan.tasks for issue in task.refused])
+    yield from _notes("warnings", [(task.id, issue.message) for task in plan.tasks for issue in task.warnings])
+    yield ""
+    yield "order"
+    for trial in runnable:
+        yield f"{trial.position:>5}  {clean_line(trial.task.id)} · {trial.arm.name} · attempt {trial.attempt}"
+
+
+def _task_line(planned: PlannedTask, task: Task) -> str:
+    limits = {str(phase): f"{seconds:g}" for phase, seconds in limits_of(task, 1.0).items()}
+    return (
+        f"{clean_line(planned.id):<34} {planned.cpus or '—':>5} {planned.memory_mb or '—':>7} "
+        f"{limits.get('agent', '—'):>8} {limits['verify']:>8}  {_images(task)}"
+    )
+
+
+def _images(task: Task) -> str:
+    def own(image: str | None, compose: object) -> str:
+        return (image or "built") + (" + Compose" if compose else "")
+
+    parts = [own(task.environment.docker_image, task.compose_file)]
+    verifier = verifier_image(task)
+    if verifier is None:
+        parts.append("shared verifier")
+    else:
+        parts.append(f"fresh verifier: {own(verifier.settings.docker_image, verifier.compose_file)}")
+    if task.steps:
+        parts.append(f"{len(task.steps)} steps")
+    return ", ".join(parts)
+
+
+def _notes(title: str, notes: list[tuple[str, str]]) -> Iterator[str]:
+    if notes:
+        yield ""
+        yield title
+        for task, message in notes:
+            yield f"  {clean_line(task)}: {clean_line(message)}"

@@ -1,0 +1,112 @@
+"""The run card: what a run measures, frozen by a digest, and how it is conducted.
+
+The frozen part can't change any more (a changed card is another run); conduct (concurrency, host, spend cap, kept
+environments) can.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tomli_w
+
+from engine.events import ArmInfo, HostInfo, TaskSetInfo
+from engine.layout import CARD
+from engine.runs.atomic_file import write_atomically
+from engine.trial.job import Keep
+
+ACCEPTANCE = "reward == 1"
+
+
+class CardInvalid(Exception):
+    """A card that can't be read; the message names the file and the key."""
+
+
+class CardTask(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A task of the run, by its content. `refused` says why it is not run, "" if it is."""
+
+    id: str
+    folder: str
+    digest: str
+    refused: str = ""
+
+
+class Conduct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the run is carried out. None of it is part of the card's identity."""
+
+    concurrency: int = 1
+    max_cost_usd: float | None = None
+    keep: Keep = Keep.NEVER
+    host: HostInfo = HostInfo()
+    paths: tuple[str, ...] = ()
+    working_folder: str = ""
+
+
+class RunCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`cpus_cap` and `memory_mb_cap` are set where `--allow-smaller-host` caps what tasks declare."""
+
+    run: str
+    name: str
+    created: datetime
+    engine_version: str
+    arms: tuple[ArmInfo, ...]
+    task_set: TaskSetInfo
+    tasks: tuple[CardTask, ...]
+    attempts: int = 1
+    seed: int = 0
+    order: str = "interleaved"
+    acceptance: str = ACCEPTANCE
+    timeout_factor: float = 1.0
+    allowed_host_env: tuple[str, ...] = ()
+    cpus_cap: float | None = None
+    memory_mb_cap: int | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    conduct: Conduct = Conduct()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over what defines the measurement: neither names of the run, nor times, places and conduct."""
+        plain = msgspec.to_builtins(self)
+        for key in ("run", "name", "created", "conduct"):
+            plain.pop(key, None)
+        for task in plain["tasks"]:
+            task.pop("folder", None)
+        return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
+
+
+def write_card(folder: Path, card: RunCard) -> None:
+    plain = _without_none(msgspec.to_builtins(card, builtin_types=(datetime,)))
+    write_atomically(folder / CARD, tomli_w.dumps({"digest": card.digest, **plain}).encode())
+
+
+def read_card(folder: Path) -> RunCard:
+    """Raises CardInvalid, also where the card's frozen part no longer has the digest written in it."""
+    path = folder / CARD
+    try:
+        plain = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = plain.pop("digest", "")
+        card = msgspec.convert(plain, RunCard)
+    except OSError as error:
+        raise CardInvalid(f"{path}: {error.strerror or error}; is {folder} a run folder?") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise CardInvalid(f"{path}: {error}") from None
+    if written != card.digest:
+        raise CardInvalid(
+            f"{path}: the frozen part was changed after the run began (digest {card.digest[:12]}, expected "
+            f"{written[:12]}); a changed card is another run: start it with `trialdeck run`"
+        )
+    return card
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_without_none(item) for item in value]
+    return value

@@ -1,0 +1,111 @@
+"""Commands to a running engine, over a Unix socket that is named in the run folder.
+
+One JSON object a line there, one back: `{"command": "cancel", "trial": "", "force": false}`, `pause`, `continue`,
+`{"command": "concurrency", "value": 4}`, `ping`. An answer has `ok` and, where it is false, `error`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+from anyio.abc import SocketStream
+
+from engine.owner import owner_alive, read_owner
+
+MAX_LINE = 65536
+ANSWER_SEC = 10.0
+_MAX_SOCKET_PATH = 107
+
+Handle = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class NotReachable(Exception):
+    """No engine answers for this run; the message says why and what can be done."""
+
+
+def socket_path(run_folder: Path) -> Path:
+    """A short path of this run's own, in a folder that only this user can enter. Raises OSError."""
+    name = hashlib.sha256(str(run_folder.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16] + ".sock"
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    places = [Path(runtime) / "trialdeck"] if runtime and Path(runtime).is_dir() else []
+    places.append(Path(tempfile.gettempdir()) / f"trialdeck-{os.getuid()}")
+    places.append(Path("/tmp") / f"trialdeck-{os.getuid()}")
+    for place in places:
+        if len(os.fsencode(place / name)) > _MAX_SOCKET_PATH:
+            continue
+        place.mkdir(mode=0o700, exist_ok=True)
+        status = place.lstat()
+        if status.st_uid == os.getuid() and not place.is_symlink():
+            place.chmod(0o700)
+            return place / name
+    raise OSError(f"no folder for the control socket: {', '.join(map(str, places))} cannot be used")
+
+
+async def serve(
+    path: Path, handle: Handle, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+) -> None:
+    """Answer commands until cancelled; the socket is gone afterwards."""
+    path.unlink(missing_ok=True)
+    listener = await anyio.create_unix_listener(path, mode=0o600)
+    try:
+        async with listener:
+            task_status.started()
+            await listener.serve(lambda stream: _answer(stream, handle))
+    finally:
+        path.unlink(missing_ok=True)
+
+
+async def _answer(stream: SocketStream, handle: Handle) -> None:
+    async with stream:
+        data = b""
+        with anyio.move_on_after(ANSWER_SEC):
+            while b"\n" not in data and len(data) < MAX_LINE:
+                try:
+                    data += await stream.receive()
+                except anyio.EndOfStream:
+                    break
+            try:
+                command = msgspec.json.decode(data.split(b"\n", 1)[0], type=dict[str, Any])
+                answer = handle(command)
+            except (msgspec.DecodeError, TypeError, ValueError, KeyError) as error:
+                answer = {"ok": False, "error": f"not a command: {error}"}
+            try:
+                await stream.send(msgspec.json.encode(answer) + b"\n")
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                return
+
+
+def send_command(run_folder: Path, command: dict[str, Any]) -> dict[str, Any]:
+    """Send one command and wait for its answer. Raises NotReachable."""
+    owner = read_owner(run_folder)
+    if owner is None or not owner.socket:
+        raise NotReachable(f"{run_folder}: no engine has run here yet")
+    alive = owner_alive(owner)
+    if alive is False:
+        raise NotReachable(
+            f"{run_folder}: its engine (process {owner.pid}) is gone; `trialdeck resume` goes on with the run"
+        )
+    if alive is None:
+        raise NotReachable(f"{run_folder}: its engine runs on host {owner.host}; give the command there")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(ANSWER_SEC)
+        try:
+            connection.connect(owner.socket)
+            connection.sendall(msgspec.json.encode(command) + b"\n")
+            data = b""
+            while b"\n" not in data:
+                received = connection.recv(MAX_LINE)
+                if not received:
+                    break
+                data += received
+            return msgspec.json.decode(data, type=dict[str, Any])
+        except (OSError, msgspec.DecodeError) as error:
+            raise NotReachable(f"{run_folder}: its engine (process {owner.pid}) does not answer: {error}") from None

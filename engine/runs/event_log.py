@@ -1,0 +1,123 @@
+"""The run's events on disk, and what they add up to, kept in step.
+
+A line is there whole or not at all. When the disk is full nothing is lost: events wait in memory, in order, and are written
+when there is room again; `failed` says so meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from pathlib import Path
+
+from engine.events import Event, HostSampled, ResourceSampled, TrialFinished, TrialInterrupted, decode_lines, encode
+from engine.layout import EVENTS, HOST_SAMPLES, SAMPLES
+from engine.readers.followed_file import FollowedFile
+from engine.state import RunState
+
+
+class EventLog:
+    """Appends events of one run. One writer a run: the engine's process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.state = RunState()
+        self.failed: OSError | None = None
+        self.cut_bytes = _cut_partial_line(folder / EVENTS)
+        reader = FollowedFile(folder / EVENTS)
+        while lines := reader.new_lines():
+            self.state.apply_all(decode_lines(lines))
+        reader.close()
+        self._events = _open(folder / EVENTS)
+        self._host = _open(folder / HOST_SAMPLES)
+        self._samples: dict[str, int] = {}
+        self._waiting: deque[bytes] = deque()
+
+    def append(self, event: Event) -> None:
+        """Never raises, never blocks for long. Samples go to their own files, and are dropped when the disk is full."""
+        self.state.apply(event)
+        line = encode(event)
+        if isinstance(event, ResourceSampled):
+            self._sample(event, line)
+        elif isinstance(event, HostSampled):
+            _write(self._host, line)
+        else:
+            self._waiting.append(line)
+            self.flush()
+        if isinstance(event, TrialFinished | TrialInterrupted):
+            samples = self._samples.pop(event.trial, None)
+            if samples is not None:
+                os.close(samples)
+
+    def flush(self) -> bool:
+        """Write what waits; False where that failed again."""
+        while self._waiting:
+            self.failed = _write(self._events, self._waiting[0])
+            if self.failed is not None:
+                return False
+            self._waiting.popleft()
+        return True
+
+    def sync(self) -> None:
+        """To the disk itself, so that a verdict survives the host's end."""
+        try:
+            os.fsync(self._events)
+        except OSError as error:
+            self.failed = error
+
+    def close(self) -> None:
+        self.flush()
+        for descriptor in (self._events, self._host, *self._samples.values()):
+            os.close(descriptor)
+
+    def _sample(self, event: ResourceSampled, line: bytes) -> None:
+        descriptor = self._samples.get(event.trial)
+        if descriptor is None:
+            trial = self.state.trials.get(event.trial)
+            if trial is None or trial.done:
+                return
+            try:
+                descriptor = self._samples[event.trial] = _open(self.folder / event.trial / SAMPLES)
+            except OSError:
+                return
+        _write(descriptor, line)
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
+def _write(descriptor: int, line: bytes) -> OSError | None:
+    """A whole line, or none of it."""
+    size = os.fstat(descriptor).st_size
+    try:
+        written = os.write(descriptor, line)
+        while written < len(line):
+            written += os.write(descriptor, line[written:])
+    except OSError as error:
+        os.ftruncate(descriptor, size)
+        return error
+    return None
+
+
+def _cut_partial_line(path: Path) -> int:
+    """Cut off a last line that a crash left without its end; returns how many bytes that were."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return 0
+    try:
+        size = os.fstat(descriptor).st_size
+        end, keep = size, 0
+        while end > 0:
+            start = max(0, end - 65536)
+            found = os.pread(descriptor, end - start, start).rfind(b"\n")
+            if found >= 0:
+                keep = start + found + 1
+                break
+            end = start
+        if keep < size:
+            os.ftruncate(descriptor, keep)
+        return size - keep
+    finally:
+        os.close(descriptor)

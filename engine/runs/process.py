@@ -1,0 +1,196 @@
+"""The engine's own process: `python -m engine.runs.process RUN_FOLDER [--resume]`.
+
+It outlives the terminal that started it. SIGINT and SIGTERM cancel the run (twice: by force), SIGHUP is ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import traceback
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup
+
+from engine import events as ev
+from engine.environments.docker.provider import DockerProvider
+from engine.issues import Code, Evidence, Issue, Severity, TrialFailed
+from engine.layout import ENGINE
+from engine.owner import owner_alive, read_owner, this_process
+from engine.runs.atomic_file import write_json
+from engine.runs.card import CardInvalid, RunCard, read_card
+from engine.runs.control import serve, socket_path
+from engine.runs.event_log import EventLog
+from engine.runs.from_card import plan_from_card
+from engine.runs.plan import Plan
+from engine.runs.resume import remaining, set_aside
+from engine.runs.run import UNUSABLE, Run
+from engine.trial.job import limits_of
+from engine.version import VERSION
+
+DESCRIPTORS_PER_TRIAL = 24
+DESCRIPTORS_OF_OURS = 64
+WANTED_DESCRIPTORS = 65536
+
+
+def main(arguments: list[str]) -> int:
+    """Run (or go on with) the run in a folder; returns its exit code. Messages go to standard error."""
+    folder, resumed = Path(arguments[0]).resolve(), "--resume" in arguments[1:]
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        card = read_card(folder)
+        if card.conduct.working_folder and Path(card.conduct.working_folder).is_dir():
+            os.chdir(card.conduct.working_folder)
+        host_env = {name: os.environ[name] for name in card.allowed_host_env if name in os.environ}
+        plan = plan_from_card(card, host_env)
+    except CardInvalid as error:
+        print(f"trialdeck: {error}", file=sys.stderr)
+        return UNUSABLE
+    owner = read_owner(folder)
+    if owner is not None and owner_alive(owner):
+        print(f"trialdeck: {folder}: process {owner.pid} already runs this", file=sys.stderr)
+        return UNUSABLE
+    return anyio.run(_run, folder, card, plan, host_env, resumed)
+
+
+async def _run(folder: Path, card: RunCard, plan: Plan, host_env: dict[str, str], resumed: bool) -> int:
+    log = EventLog(folder)
+    path = socket_path(folder)
+    write_json(folder / ENGINE, this_process(str(path)))
+    log.append(
+        ev.EngineStarted(
+            pid=os.getpid(), host=os.uname().nodename, session=log.state.sessions + 1, resumed=log.state.sessions > 0
+        )
+    )
+    if log.cut_bytes:
+        _say(
+            log,
+            Code.ENGINE_FAILED,
+            Severity.WARNING,
+            f"the last {log.cut_bytes} bytes of the events were cut by a crash",
+        )
+    _announce(log, card, plan)
+    code = UNUSABLE
+    try:
+        async with DockerProvider.open() as provider:
+            if resumed:
+                await provider.remove_run(card.run)
+            left = remaining(plan, log.state)
+            set_aside(log, left)
+            card = _fit_descriptors(log, card)
+            run = Run(folder, card, plan, left.todo, log, provider, host_env, disk_folders=provider.disk_folders())
+            async with anyio.create_task_group() as group:
+                await group.start(serve, path, run.handle)
+                group.start_soon(_obey_signals, run)
+                code = await run.execute()
+                _cancel(group)
+            leftovers = await provider.remove_images(card.run)
+            if leftovers:
+                _say(log, Code.LEFTOVER, Severity.WARNING, f"images left behind: {', '.join(leftovers)}")
+    except TrialFailed as failure:
+        log.append(ev.RunIssue(issue=failure.issue))
+        log.append(ev.RunFinished(exit_code=UNUSABLE, seconds=0, reason=failure.issue.message))
+        print(f"trialdeck: {failure.issue.message}", file=sys.stderr)
+    except Exception as error:
+        traceback.print_exc()
+        _say(
+            log,
+            Code.ENGINE_FAILED,
+            Severity.FATAL,
+            f"the engine failed: {type(error).__name__}: {error}; see engine.log",
+        )
+        code = 1
+    finally:
+        log.append(ev.EngineStopped(reason=str(code)))
+        log.close()
+    return code
+
+
+def _cancel(group: TaskGroup) -> None:
+    group.cancel_scope.cancel()
+
+
+def _announce(log: EventLog, card: RunCard, plan: Plan) -> None:
+    """What is going to be measured; what is refused ends right here. Says nothing twice."""
+    if log.state.plan is None:
+        log.append(
+            ev.RunPlanned(
+                run=card.run,
+                name=card.name,
+                task_set=card.task_set,
+                arms=card.arms,
+                tasks=len(plan.tasks),
+                trials=len(plan.trials),
+                attempts=card.attempts,
+                concurrency=card.conduct.concurrency,
+                seed=card.seed,
+                timeout_factor=card.timeout_factor,
+                max_cost_usd=card.conduct.max_cost_usd,
+                card_digest=card.digest,
+                engine_version=VERSION,
+                host=card.conduct.host,
+            )
+        )
+        for task in plan.tasks:
+            for warning in task.warnings:
+                log.append(ev.RunIssue(issue=msgspec.structs.replace(warning, message=f"{task.id}: {warning.message}")))
+    for planned in plan.trials:
+        if planned.trial in log.state.trials:
+            continue
+        known = planned.task.task
+        limits = limits_of(known, card.timeout_factor) if known is not None else {}
+        log.append(
+            ev.TrialPlanned(
+                trial=planned.trial,
+                task=planned.task.id,
+                arm=planned.arm.name,
+                attempt=planned.attempt,
+                position=planned.position,
+                cpus=planned.task.cpus,
+                memory_mb=planned.task.memory_mb,
+                limits=limits,
+                category=known.category if known is not None else "",
+                difficulty=known.difficulty if known is not None else "",
+            )
+        )
+        if not planned.runnable:
+            for issue in planned.task.refused:
+                log.append(ev.IssueRaised(trial=planned.trial, issue=issue))
+            log.append(ev.TrialFinished(trial=planned.trial, outcome="refused"))
+
+
+def _fit_descriptors(log: EventLog, card: RunCard) -> RunCard:
+    """Raise the limit on open files as far as it goes, and lower the concurrency where that is not enough."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = WANTED_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, WANTED_DESCRIPTORS)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    fits = max(1, (soft - DESCRIPTORS_OF_OURS) // DESCRIPTORS_PER_TRIAL)
+    if card.conduct.concurrency <= fits:
+        return card
+    message = f"only {soft} files may be open: concurrency lowered from {card.conduct.concurrency} to {fits}"
+    _say(log, Code.OUT_OF_DESCRIPTORS, Severity.WARNING, message, "raise `ulimit -n`")
+    log.append(ev.ConcurrencyChanged(concurrency=fits))
+    return msgspec.structs.replace(card, conduct=msgspec.structs.replace(card.conduct, concurrency=fits))
+
+
+async def _obey_signals(run: Run) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        times = 0
+        async for _ in signals:
+            times += 1
+            run.cancel(force=times > 1)
+
+
+def _say(log: EventLog, code: Code, severity: Severity, message: str, way_out: str = "") -> None:
+    evidence = (Evidence("way out", way_out),) if way_out else ()
+    log.append(ev.RunIssue(issue=Issue(severity, None, code, message, evidence)))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,330 @@
+"""A run: admits trials, starts them, keeps its folder and answers commands until nothing is left to do."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import psutil
+from anyio.abc import TaskGroup
+
+from engine import events as ev
+from engine.environments.environment import Provider
+from engine.issues import Code, Evidence, Issue, Severity
+from engine.runs.admission import Admission
+from engine.runs.card import RunCard
+from engine.runs.event_log import EventLog
+from engine.runs.harbor_writer import HarborWriter
+from engine.runs.plan import Plan, PlannedTrial
+from engine.state import FAILED, PASSED, WAITING
+from engine.trial.job import TrialJob
+from engine.trial.trial import run_trial
+
+LOW_DISK_BYTES = 512 << 20
+HOST_SAMPLE_SEC = 2.0
+FORCE_SEC = 20.0
+OK, UNSCORED, UNUSABLE, INTERRUPTED = 0, 3, 2, 130
+
+
+class Run:
+    """One engine process's share of a run. `todo` is what it is to run, in order."""
+
+    def __init__(
+        self,
+        folder: Path,
+        card: RunCard,
+        plan: Plan,
+        todo: list[PlannedTrial],
+        log: EventLog,
+        provider: Provider,
+        host_env: Mapping[str, str],
+        *,
+        disk_folders: tuple[Path, ...] = (),
+    ) -> None:
+        self.folder = folder
+        self.card = card
+        self.log = log
+        self.provider = provider
+        self.host_env = host_env
+        self.harbor = HarborWriter(folder, card, plan, log.state)
+        self.queue = list(todo)
+        self.admission = Admission(
+            card.conduct.concurrency,
+            card.conduct.host.cpus,
+            card.conduct.host.memory_mb,
+        )
+        self._disk_folders = (folder, *disk_folders)
+        self._scopes: dict[str, anyio.CancelScope] = {}
+        self._wake = anyio.Event()
+        self._paused = False
+        self._cancelled = False
+        self._reason = ""
+        self._disk_was_full = False
+        self._began = time.monotonic()
+        self._forced = anyio.Event()
+
+    async def execute(self) -> int:
+        """Run everything in `todo`; returns the run's exit code. Cancelled trials are cleaned up before it returns."""
+        self.harbor.run_started()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._sample_host)
+            group.start_soon(self._watch_for_force)
+            await self._admit_all(group)
+            group.cancel_scope.cancel()
+        return self._finish()
+
+    # --- commands ---
+
+    def handle(self, command: dict[str, Any]) -> dict[str, Any]:
+        """A command from the control socket. Answers at once; what it asks for happens soon."""
+        match command.get("command"):
+            case "ping":
+                return {"ok": True}
+            case "cancel":
+                trial = str(command.get("trial") or "")
+                return self.cancel_trial(trial) if trial else self.cancel(force=bool(command.get("force")))
+            case "pause":
+                if not self._paused:
+                    self._paused = True
+                    self.log.append(ev.RunPaused())
+                return {"ok": True}
+            case "continue":
+                if self._paused:
+                    self._paused = False
+                    self.log.append(ev.RunContinued())
+                    self.wake()
+                return {"ok": True}
+            case "concurrency":
+                value = int(command["value"])
+                if value < 1:
+                    return {"ok": False, "error": f"concurrency is {value}, expected at least 1"}
+                self.admission.concurrency = value
+                self.log.append(ev.ConcurrencyChanged(concurrency=value))
+                self.wake()
+                return {"ok": True}
+            case other:
+                return {"ok": False, "error": f"unknown command {other!r}"}
+
+    def cancel(self, *, force: bool = False) -> dict[str, Any]:
+        """Stop new trials and cancel the running ones, which clean up. Forced: don't wait for their clean-up."""
+        if force or not self._cancelled:
+            self.log.append(ev.CancelRequested(force=force))
+        self._cancelled = True
+        self._reason = "cancelled"
+        for scope in self._scopes.values():
+            scope.cancel()
+        if force:
+            self._forced.set()
+        self.wake()
+        return {"ok": True, "running": len(self._scopes)}
+
+    def cancel_trial(self, trial: str) -> dict[str, Any]:
+        self.log.append(ev.CancelRequested(trial=trial))
+        if trial in self._scopes:
+            self._scopes[trial].cancel()
+            return {"ok": True}
+        for planned in self.queue:
+            if planned.trial == trial:
+                self.queue.remove(planned)
+                self._never_started(planned, Code.HARNESS_INTERRUPTED, "cancelled before it started")
+                self.wake()
+                return {"ok": True}
+        return {"ok": False, "error": f"trial {trial} neither runs nor waits"}
+
+    def wake(self) -> None:
+        self._wake.set()
+        self._wake = anyio.Event()
+
+    # --- scheduling ---
+
+    async def _admit_all(self, group: TaskGroup) -> None:
+        while True:
+            woken = self._wake
+            if self._cancelled:
+                self.queue.clear()
+            if not self.queue and not self._scopes:
+                return
+            if self._spend_is_over():
+                continue
+            blocked = self._why_not()
+            if not blocked and self.queue:
+                choice = self.admission.choose(self.queue)
+                if choice.blocked is not None:
+                    self._say_waiting(choice.blocked, choice.reason)
+                if choice.trial is not None:
+                    self.queue.remove(choice.trial)
+                    self.admission.start(choice.trial)
+                    self._scopes[choice.trial.trial] = anyio.CancelScope()
+                    group.start_soon(self._run_one, choice.trial)
+                    continue
+            elif blocked and not self._scopes and self._disk_was_full:
+                self._give_up_for_disk()
+                continue
+            with anyio.move_on_after(HOST_SAMPLE_SEC):
+                await woken.wait()
+
+    def _why_not(self) -> str:
+        """Why nothing is admitted now, "" if something may be."""
+        if self._paused:
+            return "paused"
+        if self.log.failed is not None and not self.log.flush():
+            self._disk_is_full(f"the run folder can't be written: {self.log.failed.strerror}")
+            return "disk"
+        for folder in self._disk_folders:
+            free = _free(folder)
+            if free is not None and free < LOW_DISK_BYTES:
+                self._disk_is_full(f"only {free >> 20} MiB free where {folder} lies")
+                return "disk"
+        self._disk_was_full = False
+        return ""
+
+    def _disk_is_full(self, message: str) -> None:
+        if not self._disk_was_full:
+            self._disk_was_full = True
+            self._run_issue(
+                Code.DISK_FULL, Severity.ERROR, f"no new trials: {message}", "free space; the run goes on by itself"
+            )
+
+    def _give_up_for_disk(self) -> None:
+        self._reason = "disk full"
+        for planned in self.queue:
+            self._never_started(planned, Code.DISK_FULL, "not started: the disk is full")
+        self.queue.clear()
+
+    def _spend_is_over(self) -> bool:
+        limit = self.card.conduct.max_cost_usd
+        spent = self.log.state.cost_usd
+        if limit is None or spent is None or spent < limit or not self.queue:
+            return False
+        self._run_issue(
+            Code.COST_LIMIT_REACHED,
+            Severity.WARNING,
+            f"${spent:.2f} spent of --max-cost ${limit:.2f}: {len(self.queue)} trials are not started",
+            "`trialdeck resume --max-cost` goes on",
+        )
+        for planned in self.queue:
+            self._never_started(planned, Code.COST_LIMIT_REACHED, "not started: the cost limit is reached")
+        self.queue.clear()
+        return True
+
+    def _say_waiting(self, planned: PlannedTrial, reason: str) -> None:
+        trial = self.log.state.trials[planned.trial]
+        if trial.state != WAITING or trial.waiting_for.partition(" ")[0] != reason.partition(" ")[0]:
+            self.log.append(ev.TrialWaiting(trial=planned.trial, reason=reason))
+
+    def _never_started(self, planned: PlannedTrial, code: Code, message: str) -> None:
+        self.log.append(ev.IssueRaised(trial=planned.trial, issue=Issue(Severity.ERROR, None, code, message)))
+        self.log.append(ev.TrialFinished(trial=planned.trial, outcome="cancelled"))
+
+    # --- one trial ---
+
+    async def _run_one(self, planned: PlannedTrial) -> None:
+        task = planned.task.task
+        assert task is not None, "the plan lets only readable tasks run"
+        name = planned.trial
+        run_number = self.log.state.trials[name].run_number + 1
+        job = TrialJob(
+            run=self.card.run,
+            trial=name,
+            task=task,
+            arm=planned.arm,
+            attempt=planned.attempt,
+            folder=self.folder / name,
+            run_number=run_number,
+            allowed_host_env=self.host_env,
+            timeout_factor=self.card.timeout_factor,
+            keep=self.card.conduct.keep,
+            cpus=self.card.cpus_cap,
+            memory_mb=self.card.memory_mb_cap,
+        )
+        scope = self._scopes[name]
+        self.log.append(ev.TrialStarted(trial=name, run_number=run_number))
+        self._store(lambda: self.harbor.trial_started(name))
+        try:
+            with scope:
+                record = await run_trial(job, self.provider, self.log.append)
+                if record.finished is not None:
+                    self.log.append(record.finished)
+                    self.log.sync()
+                    self._store(lambda: self.harbor.trial_finished(name))
+        finally:
+            self._scopes.pop(name, None)
+            self.admission.finish(planned)
+            self.wake()
+
+    def _store(self, write: Any) -> None:
+        """Files for other readers must not end a run: a full disk is said, and the events hold everything."""
+        try:
+            write()
+        except OSError as error:
+            self._disk_is_full(f"{error.filename or 'the run folder'}: {error.strerror}")
+
+    # --- host, end ---
+
+    async def _sample_host(self) -> None:
+        psutil.cpu_percent()
+        while True:
+            await anyio.sleep(HOST_SAMPLE_SEC)
+            memory = psutil.virtual_memory()
+            self.log.append(
+                ev.HostSampled(
+                    cpu_percent=psutil.cpu_percent(),
+                    memory_used=memory.total - memory.available,
+                    memory_total=memory.total,
+                    disk_free=min(free for folder in self._disk_folders if (free := _free(folder)) is not None),
+                )
+            )
+
+    async def _watch_for_force(self) -> None:
+        """Once forced: remove everything of the run at once, so that each trial's clean-up finds nothing left to wait for;
+        if that takes too long, end the process. All that is left then has labels."""
+        await self._forced.wait()
+        with anyio.move_on_after(FORCE_SEC, shield=True):
+            await self.provider.remove_run(self.card.run)
+            while self._scopes:
+                await anyio.sleep(0.05)
+            return
+        self._mark_forced()
+        self._finish()
+        self.log.close()
+        os._exit(INTERRUPTED)
+
+    def _mark_forced(self) -> None:
+        """Trials whose clean-up was not waited for: cancelled, and what they left has labels for a sweep."""
+        for name in list(self._scopes):
+            issue = Issue(
+                Severity.ERROR,
+                None,
+                Code.LEFTOVER,
+                "cancelled by force before it was cleaned up",
+                (Evidence("way out", "`trialdeck sweep` removes what it left"),),
+            )
+            self.log.append(ev.IssueRaised(trial=name, issue=issue))
+            self.log.append(ev.TrialFinished(trial=name, outcome="cancelled"))
+
+    def _run_issue(self, code: Code, severity: Severity, message: str, way_out: str) -> None:
+        self.log.append(ev.RunIssue(issue=Issue(severity, None, code, message, (Evidence("way out", way_out),))))
+
+    def _finish(self) -> int:
+        state = self.log.state
+        code = OK
+        if self._cancelled:
+            code = INTERRUPTED
+        elif state.count(PASSED, FAILED) < len(state.trials):
+            code = UNSCORED
+        self.log.append(
+            ev.RunFinished(exit_code=code, seconds=time.monotonic() - self._began, reason=self._reason or "done")
+        )
+        self._store(lambda: self.harbor.write_result(now=True, finished=not self._cancelled))
+        return code
+
+
+def _free(folder: Path) -> int | None:
+    try:
+        return psutil.disk_usage(str(folder)).free
+    except OSError:
+        return None

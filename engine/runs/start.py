@@ -1,0 +1,72 @@
+"""Starting a run: its folder and card, then its engine as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from engine import events as ev
+from engine.layout import ENGINE_LOG
+from engine.runs.card import RunCard, write_card
+
+
+class FolderUnusable(Exception):
+    """The run folder can't be made; the message says why."""
+
+
+def new_run_folder(runs: Path, name: str) -> Path:
+    """A folder of its own for a run, named after it and its time; made, with mode 0700 inside the runs folder."""
+    stamp = ev.now().astimezone().strftime("%Y-%m-%d__%H-%M-%S")
+    base = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "run"
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+        for number in range(1, 1000):
+            folder = runs / (f"{stamp}__{base}" if number == 1 else f"{stamp}__{base}-{number}")
+            try:
+                folder.mkdir(mode=0o700)
+                return folder
+            except FileExistsError:
+                continue
+    except OSError as error:
+        raise FolderUnusable(
+            f"the run folder in {runs} can't be made: {error.strerror or error}; give another with --runs-dir"
+        ) from None
+    raise FolderUnusable(f"{runs} already has a thousand runs of this second")
+
+
+def save_card(folder: Path, card: RunCard) -> None:
+    """Raises FolderUnusable."""
+    try:
+        write_card(folder, card)
+    except OSError as error:
+        raise FolderUnusable(f"{folder}: the card can't be written: {error.strerror or error}") from None
+
+
+def launch_engine(folder: Path, *, resume: bool = False) -> subprocess.Popen[bytes]:
+    """The engine of a run, in a session of its own, so that it outlives this terminal.
+
+    Its standard error goes to `engine.log`. It inherits the environment (values of allowed host variables among it); nothing
+    secret is on its command line. `-P`: a folder named `engine` where the user stands is not ours.
+    """
+    command = [sys.executable, "-P", "-m", "engine.runs.process", str(folder), *(["--resume"] if resume else [])]
+    with (folder / ENGINE_LOG).open("ab") as log:
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, close_fds=True
+        )
+
+
+def amended(card: RunCard, **conduct: object) -> RunCard:
+    """The card with other conduct (None: as it was); what it measures can't be changed."""
+    changes = {key: value for key, value in conduct.items() if value is not None}
+    return msgspec.structs.replace(card, conduct=msgspec.structs.replace(card.conduct, **changes))
+
+
+def visible_environment(names: tuple[str, ...], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The allowed host variables that are set, with their values."""
+    return {name: environ[name] for name in names if name in environ}
