@@ -29,7 +29,7 @@ def follow(folder: Path, output: Shown, *, engine: subprocess.Popen[bytes] | Non
     """Show the run until it ends (or the person leaves); returns the exit code. `engine` is set where this process
     started it: only then does Ctrl-C cancel the run."""
     if output is Shown.CONSOLE:
-        from console.app import show_run
+        from console.open_app import show_run
 
         return show_run(folder, engine=engine)
     from console.plain_output import follow_plain

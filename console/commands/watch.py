@@ -29,7 +29,7 @@ def watch(
 def show_list(runs_dir: Path) -> int:
     """All runs, in the console where there is a terminal."""
     if choose_output(plain=False, as_json=False) is Shown.CONSOLE:
-        from console.app import show_home
+        from console.open_app import show_home
 
         return show_home(runs_dir)
     from console.commands.runs import runs

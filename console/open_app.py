@@ -1,0 +1,42 @@
+"""Opening the Textual app: on one run, or on the list of runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from console.app import TrialDeckApp
+from console.errors import Unusable
+from engine.layout import ENGINE_LOG, EVENTS
+
+START_SEC = 30.0
+
+
+def show_run(folder: Path, *, engine: subprocess.Popen[bytes] | None) -> int:
+    """Show a run until the person leaves; `engine` is its process where this command started it. Returns the exit code:
+    the run's own where it was started here and is over, 128 + n after a signal, else 0."""
+    if engine is not None:
+        _wait_for_events(folder, engine)
+    app = TrialDeckApp(folder, started_here=engine is not None)
+    app.run()
+    return app.return_code or 0
+
+
+def show_home(runs_dir: Path) -> int:
+    app = TrialDeckApp(runs_dir=runs_dir)
+    app.run()
+    return app.return_code or 0
+
+
+def _wait_for_events(folder: Path, engine: subprocess.Popen[bytes]) -> None:
+    """Until the engine has begun. Raises Unusable where it ended before, with its last words."""
+    deadline = time.monotonic() + START_SEC
+    while not (folder / EVENTS).is_file():
+        if engine.poll() is not None or time.monotonic() > deadline:
+            log = folder / ENGINE_LOG
+            words = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
+            print(words[-1] if words else "trialdeck: the engine did not start", file=sys.stderr)
+            raise Unusable(f"the run did not start; see {log}")
+        time.sleep(0.02)
