@@ -37,8 +37,10 @@ KEY_NAMES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """`keys` are Textual's names, the first one is shown. `label` is a word for the footer, `help` a sentence for help and
-    palette. `footer` is its importance there: 0 is never shown, higher goes later when the line is narrow."""
+    """`keys` are Textual's names, the first one is shown in the footer. `label` is a word for the footer, `help`
+    a sentence for help and palette. `footer` is its importance there: 0 is never shown, and where the line is
+    narrow the least important leaves first.
+    """
 
     name: str
     keys: tuple[str, ...]
@@ -46,6 +48,10 @@ class Action:
     help: str
     footer: int = 0
     palette: bool = True
+
+    @property
+    def key_short(self) -> str:
+        return key_text(self.keys[0])
 
     @property
     def key_text(self) -> str:
@@ -64,8 +70,8 @@ class Place:
     title: str
     actions: tuple[Action, ...]
 
-    def bindings(self) -> list[Binding]:
-        """For a screen's or widget's `BINDINGS`."""
+    def bindings(self, priority: frozenset[str] = frozenset()) -> list[Binding]:
+        """For a screen's or widget's `BINDINGS`; the actions named in `priority` come before what has the focus."""
         return [
             Binding(
                 ",".join(action.keys),
@@ -74,8 +80,10 @@ class Place:
                 show=False,
                 id=f"{self.name}.{action.name}",
                 tooltip=action.help,
+                priority=action.name in priority,
             )
             for action in self.actions
+            if action.keys
         ]
 
     def footer(self) -> list[Action]:
@@ -105,7 +113,7 @@ EVERYWHERE = place(
         keys=("colon", "ctrl+p"),
         label="palette",
         help="Find any command by name",
-        footer=40,
+        footer=50,
         palette=False,
     ),
     Action(
@@ -124,6 +132,7 @@ EVERYWHERE = place(
         help="Leave, or stop the run that was started here",
         palette=False,
     ),
-    Action(name="save_text", keys=("ctrl+s",), label="save", help="Save this screen as an SVG picture"),
+    Action(name="change_theme", keys=(), label="theme", help="Choose other colours"),
+    Action(name="save_picture", keys=("ctrl+s",), label="save", help="Save this screen as an SVG picture"),
 )
 """The app's own actions. `leave`, `palette` and `keys` stand at the end of every footer."""

@@ -60,6 +60,17 @@ def span(seconds: float | None) -> str:
     return f"{hours} h {rest:02}" if rest else f"{hours} h"
 
 
+def short_span(seconds: float | None) -> str:
+    """The same without a blank, for a narrow column: `45s`, `10m`, `8h`, `1.5h`."""
+    if seconds is None:
+        return DASH
+    if seconds < 100:
+        return f"{seconds:.0f}s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f}m"
+    return f"{seconds / 3600:.1f}".removesuffix(".0") + "h"
+
+
 def size(count: float | None) -> str:
     """Bytes in at most four characters: `512`, `640K`, `1.9G`, `38G`."""
     if count is None:

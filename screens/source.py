@@ -38,8 +38,8 @@ Clock = Callable[[], datetime]
 class RunSource:
     """Owns the reader of one run folder and the state that its events add up to.
 
-    `start` begins to read; `pump` and everything else belong to the UI thread. `on_events`, called in the reading thread, says
-    that something waits to be pumped; it is called again only after the next `pump`.
+    `start` begins to read; `pump` and everything else belong to the UI thread. `on_events`, called in the
+    reading thread, says that something waits to be pumped; it is called again only after the next `pump`.
     """
 
     def __init__(self, folder: Path, clock: Clock = ev.now) -> None:
@@ -87,7 +87,7 @@ class RunSource:
         return self.state.last_event_at
 
     def pump(self, budget_sec: float = SLICE_SEC) -> set[str]:
-        """Fold what came, for at most about `budget_sec`; returns the trials that changed, "" standing for the run.
+        """Fold what came, for at most about `budget_sec`; returns the trials that changed, "" for the run.
 
         Call again while `pending` is not 0.
         """
@@ -96,7 +96,10 @@ class RunSource:
         pending, apply = self._pending, self.state.apply
         folded = 0
         while pending:
-            apply(pending.popleft())
+            event = pending.popleft()
+            apply(event)
+            if type(event) is ev.HostSampled:
+                self.state.host = event
             folded += 1
             if folded % _CHECK_EVERY == 0 and time.perf_counter() > until:
                 break

@@ -1,0 +1,297 @@
+"""The Textual app: one run followed at a time, the screens over it, and a clean way out on every path."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import App
+from textual.binding import BindingType
+from textual.message import Message
+from textual.screen import ModalScreen, Screen
+
+from console.palette import DeckCommands
+from console.theme import NO_COLOUR_THEME, THEME
+from engine.events import now as wall_clock
+from engine.readers.run_folder import Liveness
+from screens.actions import EVERYWHERE, Place
+from screens.app_protocols import FollowsRun, RunControl
+from screens.help_screen import HelpScreen
+from screens.home_screen import HomeScreen
+from screens.question_screen import Answer, QuestionScreen
+from screens.run_screen import RunScreen
+from screens.source import RunSource
+
+PUMP_SEC = 0.03
+"""Pause between two slices of folding while events come."""
+BACKLOG_SEC = 0.002
+"""The same while there is more than one slice holds: keys are looked at in between."""
+PAINT_SEC = 0.12
+"""Pause between two paintings of what changed."""
+
+ROOT = 2
+"""Screens on the stack where nothing is left to go back to: Textual's own blank one, and the first of ours."""
+
+ControlFor = Callable[[Path], RunControl]
+
+
+class EngineControl:
+    """Commands to the engine of a run folder, over its socket."""
+
+    def __init__(self, run_folder: Path) -> None:
+        self.run_folder = run_folder
+
+    def send(self, command: Mapping[str, Any]) -> Mapping[str, Any]:
+        from engine.runs.control import send_command
+
+        return send_command(self.run_folder, dict(command))
+
+
+class TrialDeckApp(App[None]):
+    """With a run folder it opens that run, without one the list of runs.
+
+    `started_here`: this console started the run, so Ctrl-C asks what is to become of it, the comparison opens by
+    itself at the end, and `return_code` is the run's exit code once it is over. Leaving never stops a run.
+    """
+
+    TITLE = "trialdeck"
+    CSS_PATH = str(Path(__file__).parent.parent / "screens" / "deck.tcss")
+    BINDINGS: ClassVar[list[BindingType]] = [*EVERYWHERE.bindings(priority=frozenset({"interrupt"}))]
+    COMMANDS: ClassVar = {DeckCommands}
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+
+    class EventsCame(Message):
+        """The source has something to fold."""
+
+    def __init__(
+        self,
+        run_folder: Path | None = None,
+        *,
+        runs_dir: Path | None = None,
+        started_here: bool = False,
+        control: ControlFor = EngineControl,
+        clock: Callable[[], datetime] = wall_clock,
+    ) -> None:
+        no_colour = bool(os.environ.get("NO_COLOR"))
+        super().__init__(ansi_color=True if no_colour else None)
+        self.register_theme(THEME)
+        self.theme = NO_COLOUR_THEME if no_colour else THEME.name
+        self.animation_level = "none"
+        self.run_folder = run_folder
+        self.runs_dir = runs_dir or (run_folder.parent if run_folder else Path("runs"))
+        self.started_here = started_here
+        self.control_for = control
+        self.clock = clock
+        self.source: RunSource | None = None
+        self._dirty: set[str] = set()
+        self._pumped_at = 0.0
+        self._painted_at = 0.0
+        self._pump_waits = False
+        self._paint_waits = False
+        self._compared = False
+        self._leave_when_over = False
+
+    # --- life ---
+
+    def on_mount(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            loop.add_signal_handler(number, partial(self._signalled, number))
+        loop.add_signal_handler(signal.SIGINT, partial(self.call_later, self.action_interrupt))
+        if not self.is_headless and self.console.color_system == "standard":
+            self.theme = NO_COLOUR_THEME
+        self.set_interval(1.0, self._tick)
+        if self.run_folder is None:
+            self.push_screen(HomeScreen(self.runs_dir, self.clock))
+        else:
+            self.push_screen(self._run_screen(self.run_folder))
+
+    def on_unmount(self) -> None:
+        if self.source is not None:
+            self.source.close()
+
+    def _signalled(self, number: int) -> None:
+        """TERM, HUP, QUIT: the terminal is given back in order, the run goes on."""
+        self.exit(return_code=128 + number)
+
+    # --- the run that is followed ---
+
+    def _run_screen(self, folder: Path) -> RunScreen:
+        if self.source is None or self.source.folder != folder:
+            if self.source is not None:
+                self.source.close()
+            self.source = RunSource(folder, self.clock)
+            self.source.on_events = self._events_came
+            self.source.start()
+        return RunScreen(self.source, self.control_for(folder))
+
+    def _events_came(self) -> None:
+        """In the reading thread."""
+        self.post_message(self.EventsCame())
+
+    def on_trial_deck_app_events_came(self) -> None:
+        if not self._pump_waits:
+            self._pump_waits = True
+            self._after(self._pumped_at + PUMP_SEC - perf_counter(), self._pump)
+
+    def _after(self, seconds: float, call: Callable[[], None]) -> None:
+        if seconds <= 0:
+            call()
+        else:
+            self.set_timer(seconds, call)
+
+    def _pump(self) -> None:
+        self._pump_waits = False
+        source = self.source
+        if source is None:
+            return
+        self._dirty |= source.pump()
+        self._pumped_at = perf_counter()
+        if source.pending:
+            self._pump_waits = True
+            self.set_timer(BACKLOG_SEC, self._pump)
+        if self._dirty and not self._paint_waits:
+            self._paint_waits = True
+            self._after(self._painted_at + PAINT_SEC - perf_counter(), self._paint)
+
+    def _paint(self) -> None:
+        self._paint_waits = False
+        self._painted_at = perf_counter()
+        dirty, self._dirty = self._dirty, set()
+        screen = self._following()
+        if screen is not None:
+            screen.run_changed(dirty)
+        self._look_for_the_end()
+
+    def _tick(self) -> None:
+        if self.source is not None and self.source.live:
+            screen = self._following()
+            if screen is not None:
+                screen.clock_ticked(self.clock())
+
+    def _following(self) -> FollowsRun | None:
+        """The screen that shows the run, also where a question or the help lies over it."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, ModalScreen):
+                continue
+            return screen if screen.is_mounted and isinstance(screen, FollowsRun) else None
+        return None
+
+    def _look_for_the_end(self) -> None:
+        source = self.source
+        if not self.started_here or source is None or source.liveness is not Liveness.FINISHED or not source.caught_up:
+            return
+        if self._leave_when_over:
+            self.leave()
+        elif not self._compared and isinstance(self.screen, RunScreen):
+            self._compared = True
+            finished = source.state.finished
+            if len(source.state.arms) >= 2 and finished is not None and finished.exit_code != 130:
+                self.screen.action_compare()
+
+    # --- what a person can do everywhere ---
+
+    def on_home_screen_run_chosen(self, event: HomeScreen.RunChosen) -> None:
+        self.push_screen(self._run_screen(event.folder))
+
+    async def action_back(self) -> None:
+        if len(self.screen_stack) > ROOT:
+            self.pop_screen()
+        elif isinstance(self.screen, RunScreen):
+            self.switch_screen(HomeScreen(self.runs_dir, self.clock, self.screen.source.folder.name))
+
+    def action_palette(self) -> None:
+        self.action_command_palette()
+
+    def action_keys(self) -> None:
+        screen = self.screen
+        places = [getattr(screen, "PLACE", None), getattr(self.focused, "PLACE", None), EVERYWHERE]
+        named = [place for place in dict.fromkeys(places) if isinstance(place, Place)]
+        self.push_screen(HelpScreen(named, getattr(screen, "HELP", "")))
+
+    def action_save_picture(self) -> None:
+        place = getattr(self.screen, "PLACE", EVERYWHERE)
+        name = f"trialdeck-{place.name}-{self.clock().astimezone():%Y%m%d-%H%M%S}.svg"
+        try:
+            path = self.save_screenshot(name)
+        except OSError as error:
+            self.notify(f"can't write {name}: {error.strerror}", severity="error", markup=False)
+        else:
+            self.notify(f"saved as {path}", markup=False)
+
+    def action_leave(self) -> None:
+        self.leave()
+
+    async def action_quit(self) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Give the terminal back. A run that lives goes on; the person is told how to come back to it."""
+        source = self.source
+        code = 0
+        message = None
+        if self.started_here and source is not None:
+            if source.state.finished is not None:
+                code = source.state.finished.exit_code
+            elif source.live:
+                message = Text(f"The run goes on. trialdeck watch {source.folder} shows it again.")
+        self.exit(return_code=code, message=message)
+
+    def action_interrupt(self) -> None:
+        """Ctrl-C copies a selection; leaves where one only watches; else asks, then cancels, then forces."""
+        if isinstance(self.screen, QuestionScreen):
+            self.screen.dismiss(self.screen.repeat)
+            return
+        if selected := self.screen.get_selected_text():
+            self.copy_to_clipboard(selected)
+            self.screen.clear_selection()
+            return
+        source = self.source
+        if not self.started_here or source is None or not source.live:
+            self.leave()
+        elif source.state.cancelling:
+            self._leave_when_over = True
+            self._cancel_run(force=True)
+        else:
+            self.push_screen(
+                QuestionScreen(
+                    "The run is still going",
+                    f"{source.state.done} of {len(source.state.trials)} trials are done.",
+                    Answer("c", "cancel the run: stop its trials, clean up", "cancel"),
+                    Answer("l", "leave it running and close the console", "leave"),
+                    repeat="again",
+                ),
+                self._answered,
+            )
+
+    def _answered(self, answer: str | None) -> None:
+        match answer:
+            case "cancel":
+                self._cancel_run(force=False)
+            case "again":
+                self._leave_when_over = True
+                self._cancel_run(force=False)
+            case "leave":
+                self.leave()
+
+    def _cancel_run(self, force: bool) -> None:
+        if self.source is not None:
+            command = {"command": "cancel", "trial": "", "force": force}
+            self.run_worker(partial(self._send, self.source.folder, command), thread=True, group="commands")
+
+    def _send(self, folder: Path, command: Mapping[str, Any]) -> None:
+        try:
+            answer = self.control_for(folder).send(command)
+            problem = "" if answer.get("ok", True) else str(answer.get("error", "refused"))
+        except Exception as error:  # whatever it is, it belongs on the screen
+            problem = str(error) or type(error).__name__
+        if problem:
+            self.notify(f"cancel: {problem}", severity="error", markup=False)

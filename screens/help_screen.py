@@ -1,0 +1,57 @@
+"""The keys of where one is: the screen, the part that has the focus, and what works everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from screens.actions import Place
+
+
+class HelpScreen(ModalScreen[None]):
+    """`more` is a text of the place itself, such as the language of its filter."""
+
+    CSS_PATH = "help_screen.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1,enter", "close", show=False),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("up,k", "scroll(-1)", show=False),
+    ]
+
+    def __init__(self, places: Sequence[Place], more: str = "") -> None:
+        super().__init__()
+        self.places = places
+        self.more = more
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            with VerticalScroll():
+                for place in self.places:
+                    yield Static(place.title, classes="title", markup=False)
+                    yield Static(_keys(place), classes="keys", markup=False)
+                if self.more:
+                    yield Static(self.more, classes="more", markup=False)
+            yield Static("esc closes", classes="close", markup=False)
+
+    def action_close(self) -> None:
+        self.dismiss()
+
+    def action_scroll(self, lines: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=lines * 3, animate=False)
+
+
+def _keys(place: Place) -> Text:
+    text = Text()
+    for number, action in enumerate(place.actions):
+        if number:
+            text.append("\n")
+        text.append(f"{action.key_text:<14}", style="bold")
+        text.append(f" {action.help}")
+    return text

@@ -1,0 +1,89 @@
+"""A line of a screen as pieces of text with the names of their styles, fitted to a width in terminal cells.
+
+Data only ever enters as plain text in a piece: nothing here, and nothing after it, parses markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+Piece = tuple[str, str]
+"""Text, and the name of a style of `STYLES` ("" for the ordinary one)."""
+
+Pieces = list[Piece]
+
+STYLES = frozenset(
+    {
+        "deck--dim",
+        "deck--faint",
+        "deck--strong",
+        "deck--accent",
+        "deck--good",
+        "deck--bad",
+        "deck--warn",
+        "deck--key",
+        "deck--cursor",
+        "deck--cursor-idle",
+        "deck--head",
+        "deck--group",
+        "deck--rule",
+    }
+)
+"""Component classes that line widgets share; `deck.tcss` says how they look."""
+
+
+def cells(text: str) -> int:
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def width_of(pieces: Iterable[Piece]) -> int:
+    return sum(cells(text) for text, _ in pieces)
+
+
+def cut(text: str, width: int) -> str:
+    """At most `width` cells; what is left out is marked with `…`."""
+    if cells(text) <= width:
+        return text
+    if width <= 1:
+        return "…"[:width]
+    return set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def fit(pieces: Iterable[Piece], width: int, right: bool = False) -> Pieces:
+    """Exactly `width` cells: cut at the end, or filled up with blanks on the other side of the text."""
+    fitted: Pieces = []
+    left = width
+    for text, style in pieces:
+        if left <= 0:
+            break
+        if cells(text) > left:
+            text = cut(text, left)
+            fitted.append((text, style))
+            left -= cells(text)
+            break
+        fitted.append((text, style))
+        left -= cells(text)
+    if left > 0:
+        blank = (" " * left, "")
+        return [blank, *fitted] if right else [*fitted, blank]
+    return fitted
+
+
+def spread(left: Pieces, right: Pieces, width: int) -> Pieces:
+    """`left` at the left edge, `right` at the right one; `left` is cut where both don't fit."""
+    wanted = width_of(right)
+    if not wanted:
+        return fit(left, width)
+    if wanted + 2 > width:
+        return fit(right, width)
+    return [*fit(left, width - wanted), *right]
+
+
+def strip(pieces: Iterable[Piece], style_of: Callable[[str], Style], base: Style) -> Strip:
+    """Pieces over a base style, ready to be painted."""
+    return Strip([Segment(text, base + style_of(style) if style else base) for text, style in pieces])

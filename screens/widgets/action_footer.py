@@ -1,0 +1,52 @@
+"""The keys that matter here, as many as fit; each can be clicked."""
+
+from __future__ import annotations
+
+from textual import events
+
+from screens.actions import EVERYWHERE, Action, Place
+from screens.pieces import Pieces, width_of
+from screens.widgets.lines import Line, Lines
+
+
+class ActionFooter(Lines):
+    """Footer of a place: its own actions first, then palette, help and leave, which never give way to them."""
+
+    def __init__(self, place: Place, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.place = place
+        self.labels: dict[str, str] = {}
+        self.hidden: set[str] = set()
+        self.notice: Pieces = []
+        self._shown: list[Action] = []
+
+    def say(self, notice: Pieces) -> None:
+        """Something short at the right edge, such as a count."""
+        self.notice = notice
+        self.show()
+
+    def make(self, width: int) -> list[Line]:
+        actions = [action for action in (*self.place.footer(), *EVERYWHERE.footer()) if action.name not in self.hidden]
+        room = width - 1 - (width_of(self.notice) + 2 if self.notice else 0)
+        while actions and self._width(actions) > room:
+            actions.remove(min(actions, key=lambda action: action.footer))
+        self._shown = actions
+        pieces: Pieces = []
+        for action in actions:
+            pieces.append((f" {action.key_short}", "deck--key"))
+            pieces.append((f" {self._label(action)}  ", "deck--dim"))
+        return [(pieces, [*self.notice, (" ", "")] if self.notice else [])]
+
+    def _label(self, action: Action) -> str:
+        return self.labels.get(action.name, action.label)
+
+    def _width(self, actions: list[Action]) -> int:
+        return sum(len(action.key_short) + len(self._label(action)) + 4 for action in actions) - 2
+
+    async def on_click(self, event: events.Click) -> None:
+        number = self.piece_at(event.x, 0)
+        if number is None or number // 2 >= len(self._shown):
+            return
+        action = self._shown[number // 2]
+        namespace = "app" if action in EVERYWHERE.actions else "screen"
+        await self.app.run_action(f"{namespace}.{action.name}", default_namespace=self.screen)

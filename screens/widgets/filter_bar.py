@@ -1,0 +1,150 @@
+"""The line above the table: the filter, always in sight while it is active, how much it lets through, and the order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input
+
+from screens.pieces import Pieces
+from screens.widgets.lines import Line, Lines
+
+
+class FilterState(Lines):
+    """What is shown beside the input, and instead of it while nobody types."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.left: Pieces = []
+        self.right: Pieces = []
+
+    def make(self, width: int) -> list[Line]:
+        return [(self.left, [*self.right, (" ", "")])]
+
+    def on_click(self) -> None:
+        bar = self.parent
+        if isinstance(bar, FilterBar):
+            bar.edit()
+
+
+class FilterInput(Input):
+    """Enter keeps the filter, Esc gives it up; up and down recall earlier ones."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "give_up", show=False),
+        Binding("up", "recall(-1)", show=False),
+        Binding("down", "recall(1)", show=False),
+    ]
+
+    @dataclass
+    class GivenUp(Message):
+        pass
+
+    def __init__(self) -> None:
+        super().__init__(
+            placeholder="text  /regex/  !not  arm:b  state:failed  reward:<1", compact=True, select_on_focus=False
+        )
+        self.history: list[str] = []
+        self._place = 0
+
+    def remember(self, text: str) -> None:
+        if text and (not self.history or self.history[-1] != text):
+            self.history.append(text)
+        self._place = len(self.history)
+
+    def action_give_up(self) -> None:
+        self.post_message(self.GivenUp())
+
+    def action_recall(self, step: int) -> None:
+        self._place = max(0, min(len(self.history), self._place + step))
+        self.value = self.history[self._place] if self._place < len(self.history) else ""
+        self.cursor_position = len(self.value)
+
+
+class FilterBar(Horizontal):
+    """`Changed` while somebody types; `Kept` when they are done, with the text to keep ("" for none)."""
+
+    @dataclass
+    class Changed(Message):
+        text: str
+
+    @dataclass
+    class Kept(Message):
+        text: str
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.text = ""
+        self.error = ""
+        self.problems = False
+        self.right: Pieces = []
+
+    def compose(self) -> ComposeResult:
+        entry = FilterInput()
+        entry.display = False
+        yield entry
+        yield FilterState()
+
+    @property
+    def entry(self) -> FilterInput:
+        return self.query_one(FilterInput)
+
+    @property
+    def editing(self) -> bool:
+        return self.entry.display
+
+    def edit(self) -> None:
+        """Open the input with the filter in force, to be changed."""
+        self.entry.display = True
+        self.entry.value = self.text
+        self.entry.cursor_position = len(self.text)
+        self.entry.focus()
+        self.show()
+
+    def show(self) -> None:
+        state = self.query_one(FilterState)
+        left: Pieces = [(" ", "")]
+        if self.editing:
+            left = []
+        elif self.text:
+            left += [("/ ", "deck--accent"), (self.text, "deck--strong"), ("  ", "")]
+        if self.problems:
+            left += [("! problems only  ", "deck--warn")]
+        if self.error:
+            left += [(self.error, "deck--bad")]
+        elif not self.editing and not self.text and not self.problems:
+            left += [("all trials", "deck--faint")]
+        state.left, state.right = left, self.right
+        self.set_class(self.editing, "editing")
+        state.show()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.editing:
+            self.text = event.value
+            self.post_message(self.Changed(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._close(self.entry.value)
+
+    def on_filter_input_given_up(self, event: FilterInput.GivenUp) -> None:
+        event.stop()
+        self._close("")
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        if self.editing:
+            self._close(self.entry.value)
+
+    def _close(self, text: str) -> None:
+        self.entry.display = False
+        self.entry.remember(text)
+        self.text = text
+        self.show()
+        self.post_message(self.Kept(text))

@@ -1,0 +1,277 @@
+"""A table painted line by line: a header that stays, a cursor that stays on its row's key, dirty rows only.
+
+Textual's DataTable repaints every visible cell for one update and keeps its cursor on an index; this one doesn't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from screens.actions import Action, place
+from screens.columns import GAP, Column, share
+from screens.pieces import STYLES, Pieces, fit, strip
+
+TABLE = place(
+    "table",
+    "In a table",
+    Action(name="move(-1)", keys=("up", "k"), label="up", help="Up one row", palette=False),
+    Action(name="move(1)", keys=("down", "j"), label="down", help="Down one row", palette=False),
+    Action(name="page(-1)", keys=("pageup", "ctrl+b"), label="page up", help="Up one page", palette=False),
+    Action(name="page(1)", keys=("pagedown", "ctrl+f"), label="page down", help="Down one page", palette=False),
+    Action(name="first", keys=("home",), label="first", help="To the first row", palette=False),
+    Action(name="last", keys=("end",), label="last", help="To the last row", palette=False),
+    Action(name="open", keys=("enter",), label="open", help="Open the row under the cursor", footer=0),
+)
+
+MARGIN = 2
+"""Cells at the left edge, where the cursor's mark stands."""
+
+
+class LineTable(ScrollView, can_focus=True):
+    """Subclasses hold the rows: `keys`, `cell`, and call `rows_changed` or `repaint`."""
+
+    PLACE = TABLE
+    BINDINGS: ClassVar[list[BindingType]] = [*TABLE.bindings()]
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(STYLES)
+    COLUMNS: Sequence[Column] = ()
+    HEAD: ClassVar[int] = 1
+    """Lines of the header: 1, or 0 for none."""
+
+    IDLE_CURSOR: ClassVar[bool] = True
+    """Whether the cursor is seen where something else has the focus."""
+
+    @dataclass
+    class Opened(Message):
+        """Enter, or a double click, on a row."""
+
+        table: LineTable
+        key: str
+
+    @dataclass
+    class HeaderClicked(Message):
+        table: LineTable
+        column: str
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.cursor: str | None = None
+        self._at = 0
+        self._shares_now: tuple[int, list[tuple[Column, int]]] | None = None
+        self._arranged_once = False
+
+    # --- what a subclass says ---
+
+    @property
+    def keys(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def find(self, key: str) -> int | None:
+        """The row of a key; None where it isn't shown."""
+        raise NotImplementedError
+
+    def cell(self, key: str, column: str) -> Pieces:
+        raise NotImplementedError
+
+    def whole_row(self, key: str) -> Pieces | None:
+        """A row that isn't made of columns, such as a group's header."""
+        return None
+
+    def sorted_by(self) -> tuple[str, bool]:
+        """The column and whether it goes downwards."""
+        return "", False
+
+    def columns(self) -> Sequence[Column]:
+        return self.COLUMNS
+
+    def wanted_widths(self) -> dict[str, int]:
+        return {}
+
+    def empty_text(self) -> str:
+        return ""
+
+    # --- rows ---
+
+    def rows_changed(self) -> None:
+        """After rows appeared, went or moved: the cursor stays on its key, else on its place."""
+        self._shares_now = None
+        seen = self._visible(self._at)
+        found = self.find(self.cursor) if self.cursor is not None else None
+        if found is not None:
+            self._at = found
+        elif self.keys:
+            self._at = min(self._at, len(self.keys) - 1)
+            if self.cursor is None:
+                self.cursor = self.keys[self._at]
+        else:
+            self._at = 0
+        self.virtual_size = Size(0, len(self.keys) + self.HEAD)
+        if seen or not self._arranged_once:
+            self._reveal()
+        self._arranged_once = True
+        self.refresh()
+
+    @property
+    def cursor_key(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self.keys[self._at] if 0 <= self._at < len(self.keys) else None
+
+    def repaint(self, keys: Iterable[str]) -> None:
+        """Paint these rows again, those of them that can be seen."""
+        top = self.scroll_offset.y
+        rows = set()
+        for key in keys:
+            row = self.find(key)
+            if row is not None and top <= row < top + self._page():
+                rows.add(row)
+        self._repaint_rows(rows)
+
+    def visible_keys(self) -> Sequence[str]:
+        top = self.scroll_offset.y
+        return self.keys[top : top + self._page()]
+
+    def move_to(self, row: int) -> None:
+        """Put the cursor on a row; it becomes the row that the cursor stays on."""
+        if not self.keys:
+            return
+        before = self._at
+        self._at = max(0, min(row, len(self.keys) - 1))
+        self.cursor = self.keys[self._at]
+        self._repaint_rows({before, self._at})
+        self._reveal()
+
+    def move_to_key(self, key: str) -> bool:
+        row = self.find(key)
+        if row is None:
+            return False
+        self.move_to(row)
+        return True
+
+    @property
+    def room(self) -> int:
+        """Cells in a line, the scrollbar left out."""
+        return self.scrollable_content_region.width
+
+    def _page(self) -> int:
+        return max(1, self.size.height - self.HEAD)
+
+    def _visible(self, row: int) -> bool:
+        return self.scroll_offset.y <= row < self.scroll_offset.y + self._page()
+
+    def _reveal(self) -> None:
+        top = self.scroll_offset.y
+        if self._at < top:
+            self.scroll_to(y=self._at, animate=False)
+        elif self._at >= top + self._page():
+            self.scroll_to(y=self._at - self._page() + 1, animate=False)
+
+    def _repaint_rows(self, rows: Iterable[int]) -> None:
+        top = self.scroll_offset.y
+        regions = [Region(0, row - top + self.HEAD, self.room, 1) for row in rows if self._visible(row)]
+        if regions:
+            self.refresh(*regions)
+
+    # --- painting ---
+
+    def shares(self) -> list[tuple[Column, int]]:
+        """The columns that are shown, with their widths."""
+        width = self.room
+        if self._shares_now is None or self._shares_now[0] != width:
+            self._shares_now = (width, share(self.columns(), max(1, width - MARGIN), self.wanted_widths()))
+        return self._shares_now[1]
+
+    def style_of(self, name: str) -> Style:
+        return self.get_component_rich_style(name, partial=True)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.room
+        base = self.rich_style
+        if y < self.HEAD:
+            return strip(fit(self._header(), width), self.style_of, base + self.style_of("deck--head"))
+        row = self.scroll_offset.y + y - self.HEAD
+        if row >= len(self.keys):
+            text = self.empty_text() if not self.keys and y == self.HEAD else ""
+            return strip(fit([(f"  {text}", "deck--dim")], width), self.style_of, base)
+        key = self.keys[row]
+        here = row == self._at and (self.has_focus or self.IDLE_CURSOR)
+        if here:
+            base += self.style_of("deck--cursor" if self.has_focus else "deck--cursor-idle")
+        mark = "›" if here else " "
+        whole = self.whole_row(key)
+        if whole is not None:
+            return strip(fit([(f"{mark} ", ""), *whole], width), self.style_of, base)
+        pieces: Pieces = [(f"{mark} ", "deck--accent")]
+        for number, (column, cells) in enumerate(self.shares()):
+            if number:
+                pieces.append((" " * GAP, ""))
+            pieces += fit(self.cell(key, column.name), cells, column.right)
+        return strip(fit(pieces, width), self.style_of, base)
+
+    def _header(self) -> Pieces:
+        name, down = self.sorted_by()
+        pieces: Pieces = [(" " * MARGIN, "")]
+        for number, (column, cells) in enumerate(self.shares()):
+            if number:
+                pieces.append((" " * GAP, ""))
+            title = column.title
+            if column.name == name:
+                arrow = "↓" if down else "↑"
+                gap = " " if len(title) + 2 <= cells else ""
+                title = f"{title[: cells - 1]}{gap}{arrow}"
+            pieces += fit([(title, "deck--strong" if column.name == name else "")], cells, column.right)
+        return pieces
+
+    # --- keys and mouse ---
+
+    def action_move(self, rows: int) -> None:
+        self.move_to(self._at + rows)
+
+    def action_page(self, pages: int) -> None:
+        self.move_to(self._at + pages * max(1, self._page() - 1))
+
+    def action_first(self) -> None:
+        self.move_to(0)
+
+    def action_last(self) -> None:
+        self.move_to(len(self.keys) - 1)
+
+    def action_open(self) -> None:
+        if (key := self.cursor_key) is not None:
+            self.post_message(self.Opened(self, key))
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        if at is None or event.button not in (0, 1):
+            return
+        if at.y < self.HEAD:
+            left = MARGIN
+            for column, cells in self.shares():
+                if at.x < left + cells + GAP:
+                    self.post_message(self.HeaderClicked(self, column.name))
+                    return
+                left += cells + GAP
+            return
+        row = self.scroll_offset.y + at.y - self.HEAD
+        if row < len(self.keys):
+            self.move_to(row)
+            if event.chain == 2:
+                self.action_open()
+
+    def on_focus(self) -> None:
+        self._repaint_rows({self._at})
+
+    def on_blur(self) -> None:
+        self._repaint_rows({self._at})
+
+    def on_resize(self) -> None:
+        self._shares_now = None
+        self._reveal()

@@ -1,0 +1,65 @@
+"""A widget of a few lines, each a left and a right part; painted again only when its text changes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.style import Style
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from screens.pieces import STYLES, Pieces, spread, strip, width_of
+
+Line = tuple[Pieces, Pieces]
+
+
+class Lines(Widget):
+    """Subclasses make the lines for a width; `show` compares them with what stands there."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(STYLES)
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines: list[Line] = []
+
+    def make(self, width: int) -> list[Line]:
+        raise NotImplementedError
+
+    def show(self) -> None:
+        """Make the lines anew and paint those that changed."""
+        lines = self.make(max(1, self.size.width))
+        if lines == self._lines:
+            return
+        taller = len(lines) != len(self._lines)
+        changed = [y for y, line in enumerate(lines) if not taller and line != self._lines[y]]
+        self._lines = lines
+        if taller:
+            self.refresh(layout=True)
+        else:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        return len(self._lines)
+
+    def style_of(self, name: str) -> Style:
+        return self.get_component_rich_style(name, partial=True)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        left, right = self._lines[y] if y < len(self._lines) else ([], [])
+        return strip(spread(left, right, width), self.style_of, self.rich_style)
+
+    def on_resize(self) -> None:
+        self.show()
+
+    def piece_at(self, x: int, y: int) -> int | None:
+        """The number of the left piece under a cell of the widget."""
+        if y >= len(self._lines):
+            return None
+        left = 0
+        for number, piece in enumerate(self._lines[y][0]):
+            left += width_of([piece])
+            if x < left:
+                return number
+        return None

@@ -1,0 +1,179 @@
+"""The head of a run: how far, how long, how much, how well, and whether the host stands it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from engine import state as st
+from engine.analysis.rates import Rate
+from engine.events import HostSampled
+from engine.issues import Severity
+from engine.state import ArmState, RunState
+from screens import format as fmt
+from screens.pieces import Pieces, cells, cut, fit, width_of
+from screens.run_facts import interval, unscored
+from screens.widgets.lines import Line, Lines
+
+MOST_ARMS = 4
+FOLDED_WIDTH = 100
+FOLDED_HEIGHT = 30
+_SEPARATOR = ("  │ ", "deck--rule")
+
+
+class RunHeader(Lines):
+    """Set the facts, then `show`. `eta`, `cost` and `rates` are worked out by the screen, once a second at most."""
+
+    def __init__(self, state: RunState, now: datetime, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.state = state
+        self.now = now
+        self.eta: float | None = None
+        self.cost: tuple[float | None, int] = (None, 0)
+        self.rates: dict[str, Rate] = {}
+
+    @property
+    def folded(self) -> bool:
+        size = self.screen.size
+        return size.width < FOLDED_WIDTH or size.height < FOLDED_HEIGHT
+
+    def make(self, width: int) -> list[Line]:
+        if self.folded:
+            return [self._progress(width, 12), self._arms_in_a_line(width)]
+        lines = [self._progress(width, max(20, min(60, width // 3)))]
+        arms = list(self.state.arms.values())
+        shown = arms if len(arms) <= MOST_ARMS else arms[: MOST_ARMS - 1]
+        names = max((cells(self._arm_name(arm)) for arm in shown), default=0)
+        left = [self._arm(number, arm, min(names, 40)) for number, arm in enumerate(shown)]
+        if len(shown) < len(arms):
+            left.append([(f" … and {len(arms) - len(shown)} arms more", "deck--dim")])
+        right = [self._issues(), self._host(short=width < 160)]
+        room = width - max((width_of(pieces) for pieces in right), default=0) - 4
+        for number in range(max(len(left), 2)):
+            pieces = fit(left[number] if number < len(left) else [], max(1, room))
+            if number < len(right) and right[number]:
+                pieces = [*pieces, _SEPARATOR, *right[number]]
+            lines.append((pieces, []))
+        return lines
+
+    # --- lines ---
+
+    def _progress(self, width: int, bar: int) -> Line:
+        state = self.state
+        total = len(state.trials)
+        done, running = state.done, state.count(st.RUNNING)
+        queued = state.count(st.QUEUED, st.WAITING, st.INTERRUPTED)
+        full = round(bar * done / total) if total else 0
+        active = min(bar - full, max(1, round(bar * running / total)) if running else 0)
+        left: Pieces = [
+            (" ", ""),
+            ("━" * full, "deck--accent"),
+            ("╍" * active, "deck--dim"),
+            ("─" * (bar - full - active), "deck--rule"),
+            (f"  {done} of {total}", "deck--strong"),
+        ]
+        if running:
+            left.append((f" · {running} running", ""))
+        if queued:
+            left.append((f" · {queued} queued", "deck--dim"))
+        return left, self._clock(short=width < FOLDED_WIDTH)
+
+    def _clock(self, short: bool) -> Pieces:
+        right: Pieces = []
+        elapsed = self.state.elapsed(self.now)
+        if elapsed is not None:
+            right.append((fmt.clock_time(elapsed), ""))
+            right.append(("" if short else " gone", "deck--dim"))
+        if self.eta is not None and self.state.finished is None:
+            right.append((f" · ≈ {fmt.span(self.eta)} to go", "deck--dim"))
+        known, unknown = self.cost
+        if known is not None or (unknown and not short):
+            text = fmt.cost(known, unknown)
+            if short:
+                text = text.partition(",")[0]
+            right.append((f" · {'cost ' if known is None else ''}{text}", ""))
+        return [*right, (" ", "")]
+
+    def _arm(self, number: int, arm: ArmState, names: int) -> Pieces:
+        rate = self.rates.get(arm.info.name)
+        pieces: Pieces = [
+            (f" {fmt.arm_letter(number)}  ", "deck--accent"),
+            *fit([(self._arm_name(arm), "")], names),
+            (f"  {arm.passed}/{arm.finished}".rjust(10), "deck--strong"),
+            (f" of {arm.assigned}", "deck--faint"),
+            (fmt.rate(arm.passed, arm.finished).rjust(9), ""),
+            (interval(rate).rjust(9), "deck--dim"),
+        ]
+        missing = unscored(arm)
+        if missing:
+            pieces.append((f"   {missing} unscored", "deck--warn"))
+        return pieces
+
+    def _arm_name(self, arm: ArmState) -> str:
+        info = arm.info
+        parts = [info.name]
+        for more in (info.agent, info.model):
+            if more and more not in info.name:
+                parts.append(more)
+        return " ".join(parts)
+
+    def _arms_in_a_line(self, width: int) -> Line:
+        right = [*self._severities(short=True), (" ", "")]
+        room = width - width_of(right) - 2
+        arms = list(self.state.arms.values())
+        pieces: Pieces = []
+        each = max(12, room // max(1, min(len(arms), 3)) - 22)
+        for number, arm in enumerate(arms):
+            part: Pieces = [
+                (f" {fmt.arm_letter(number)} ", "deck--accent"),
+                (cut(arm.info.name, each), ""),
+                (f" {arm.passed}/{arm.finished}", "deck--strong"),
+                (f" {fmt.rate(arm.passed, arm.finished)}", ""),
+            ]
+            if unscored(arm):
+                part.append((f" ✗{unscored(arm)}", "deck--warn"))
+            if width_of(pieces) + width_of(part) + 2 > room:
+                pieces.append((" …", "deck--dim"))
+                break
+            pieces += [(" ", ""), *part] if number else part
+        return pieces, right
+
+    def _issues(self) -> Pieces:
+        pieces: Pieces = [("issues  ", "deck--dim"), *self._severities(short=False)]
+        if self.state.run_issues:
+            pieces.append((f"  · {len(self.state.run_issues)} of the run", "deck--dim"))
+        return pieces
+
+    def _severities(self, short: bool) -> Pieces:
+        pieces: Pieces = []
+        words = {Severity.FATAL: "fatal", Severity.ERROR: "error", Severity.WARNING: "warning"}
+        styles = {Severity.FATAL: "deck--bad", Severity.ERROR: "deck--warn", Severity.WARNING: "deck--dim"}
+        for severity, number in self.state.severities.items():
+            if number:
+                many = "" if severity is Severity.FATAL or number == 1 else "s"
+                word = "" if short else f" {words[severity]}{many}"
+                pieces.append((f"{fmt.SEVERITY_GLYPHS[severity]} {number}{word}  ", styles[severity]))
+        return pieces or [("" if short else "none", "deck--faint")]
+
+    def _host(self, short: bool) -> Pieces:
+        host = self.state.host
+        if host is None:
+            return []
+        return [("host    ", "deck--dim"), *_host_numbers(host, short)]
+
+
+def _host_numbers(host: HostSampled, short: bool) -> Pieces:
+    pieces: Pieces = [(f"cpu {fmt.percent(host.cpu_percent)}  ", _hot(host.cpu_percent, 97))]
+    if host.memory_total:
+        share = 100 * host.memory_used / host.memory_total
+        pieces.append((f"mem {fmt.size_of(host.memory_used, host.memory_total)}  ", _hot(share, 90)))
+    if host.disk_free:
+        low = host.disk_free < 10 * 2**30
+        pieces.append((f"disk {fmt.size(host.disk_free)}{'' if short else ' free'}  ", "deck--warn" if low else ""))
+    if host.networks_limit:
+        share = 100 * host.networks / host.networks_limit
+        pieces.append((f"{'nets' if short else 'networks'} {host.networks}/{host.networks_limit}", _hot(share, 85)))
+    return pieces
+
+
+def _hot(percent: float, from_percent: float) -> str:
+    return "deck--warn" if percent >= from_percent else ""
