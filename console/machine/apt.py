@@ -51,8 +51,8 @@ def lock_holder(output: str) -> str:
 
 def explain(output: str, doing: str) -> Trouble:
     """Turn apt's output into the one thing that a person can act on."""
-    evidence = "\n".join(line for line in output.splitlines() if re.match(r"(E|W|Err|dpkg)\b", line))
-    evidence = "\n".join((evidence or output).strip().splitlines()[-8:])
+    evidence = "\n".join(line for line in output.splitlines() if re.match(r"(E:|W: Failed|dpkg:)", line))
+    evidence = "\n".join((evidence or output).strip().splitlines()[-5:])
     if is_locked(output):
         return Trouble(
             f"{doing}: {lock_holder(output)} still holds apt's lock after {LOCK_LIMIT:.0f} s",
@@ -60,9 +60,7 @@ def explain(output: str, doing: str) -> Trouble:
             evidence,
         )
     if INTERRUPTED.search(output):
-        return Trouble(
-            f"{doing}: an earlier dpkg run was interrupted", "run: dpkg --configure -a (as root)", evidence
-        )
+        return Trouble(f"{doing}: an earlier dpkg run was interrupted", "run: dpkg --configure -a (as root)", evidence)
     if FULL.search(output):
         return Trouble(f"{doing}: the disk is full", "free some space (see: df -h /var)", evidence)
     if REFUSED.search(output):

@@ -148,9 +148,7 @@ def derive(
     return []
 
 
-def _derive_one(
-    source: Source, names: tuple[str, ...], wanted: str, archive: frozenset[str] | None
-) -> Source | None:
+def _derive_one(source: Source, names: tuple[str, ...], wanted: str, archive: frozenset[str] | None) -> Source | None:
     uris = tuple(uri for uri in source.uris if _usable(uri, archive))
     suites = tuple(
         f"{wanted}{pocket}"
@@ -182,9 +180,7 @@ def render_deb822(sources: Iterable[Source], comment: str = "") -> str:
             *source.options,
         ]
         # A value that starts on the next line (a key block in Signed-By) takes no space after the colon.
-        paragraphs.append(
-            "".join(f"{k}:{v}\n" if v.startswith("\n") else f"{k}: {v}\n" for k, v in fields if v)
-        )
+        paragraphs.append("".join(f"{k}:{v}\n" if v.startswith("\n") else f"{k}: {v}\n" for k, v in fields if v))
     return "".join(f"# {line}\n" for line in comment.splitlines()) + "\n".join(paragraphs)
 
 

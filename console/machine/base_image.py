@@ -211,14 +211,10 @@ def check(client: Client, progress: Progress) -> None:
     with progress.step("checking that a container runs and reaches the package archive"):
         ran = run([client.path, "run", "--rm", "--network=none", TAG, "true"], timeout=CHECK_LIMIT)
         if not ran.ok:
-            raise Trouble(
-                "the engine answers, and can't run a container", "see Docker's words below", ran.tail(5)
-            )
+            raise Trouble("the engine answers, and can't run a container", "see Docker's words below", ran.tail(5))
         argv = [client.path, "run", "--rm", TAG, "apt-get", "-qq", "update", *STRICT]
         reached = run(argv, timeout=CHECK_LIMIT)
     if not reached.ok:
-        progress.say(
-            "  note: containers don't reach the package archive: tasks that install packages won't build"
-        )
+        progress.say("  note: containers don't reach the package archive: tasks that install packages won't build")
         for line in reached.tail(4).splitlines():
             progress.say(f"  | {line}")

@@ -49,9 +49,7 @@ def run(
         given.write(stdin.encode())
         given.seek(0)
         try:
-            process = subprocess.Popen(
-                argv, stdin=given, stdout=said, stderr=subprocess.STDOUT, env=env, cwd=cwd
-            )
+            process = subprocess.Popen(argv, stdin=given, stdout=said, stderr=subprocess.STDOUT, env=env, cwd=cwd)
         except FileNotFoundError:
             return Outcome(NOT_FOUND, f"{argv[0]}: not found")
         except PermissionError:
@@ -65,13 +63,16 @@ def run(
 
 
 def _wait(process: subprocess.Popen[bytes], timeout: float) -> int:
+    """Wait for the end. Whatever cuts the wait short, Ctrl-C included, the program isn't left running."""
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
-        process.terminate()
-    try:
-        process.wait(STOP_GRACE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    return TIMED_OUT
+        return TIMED_OUT
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            try:
+                process.wait(STOP_GRACE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()

@@ -66,9 +66,7 @@ def next_start(tried: Start, words: str, has_legacy_iptables: bool) -> Start | N
                 because=(*tried.because, "the kernel has no nf_tables: iptables-legacy in its place"),
             )
         if "--iptables=false" not in tried.options:
-            return tried.with_(
-                "--iptables=false", "no packet filter works here: containers reach no network outside"
-            )
+            return tried.with_("--iptables=false", "no packet filter works here: containers reach no network outside")
     # dockerd takes overlay2 by itself where that works; a driver set in daemon.json is its owner's choice.
     if ("graphdriver" in low or "storage driver" in low) and not any("storage" in o for o in tried.options):
         return tried.with_(
@@ -81,6 +79,8 @@ def explain(words: str) -> Trouble:
     """What a person can do about a dockerd that doesn't start in any way."""
     what = f"dockerd doesn't start (log: {LOG})"
     low = words.lower()
+    if "daemon.json" in low:
+        return Trouble(f"{what}: it doesn't take /etc/docker/daemon.json", "correct that file", words)
     if "cgroup" in low:
         return Trouble(
             f"{what}: no control groups are mounted",
@@ -135,9 +135,7 @@ def _start_service(privilege: Privilege, progress: Progress) -> None:
         done = privilege.run(["systemctl", "start", "docker"], timeout=SYSTEMCTL_LIMIT)
         if done.ok and _answers(lambda: True):
             return
-        log = privilege.run(
-            ["journalctl", "-u", "docker", "-n", "40", "--no-pager", "-o", "cat"], timeout=START_LIMIT
-        )
+        log = privilege.run(["journalctl", "-u", "docker", "-n", "40", "--no-pager", "-o", "cat"], timeout=START_LIMIT)
         raise explain(last_words(log.output) or done.tail())
 
 
@@ -147,7 +145,8 @@ def _start_by_hand(privilege: Privilege, progress: Progress) -> None:
     words = ""
     while attempt is not None:
         told = " ".join(["dockerd", *attempt.options])
-        with progress.step(f"starting {told} by hand (log: {LOG})"):
+        legacy_told = ", with iptables-legacy" if attempt.legacy_iptables else ""
+        with progress.step(f"starting {told} by hand{legacy_told} (log: {LOG})"):
             began = _prepare(privilege, attempt)
             pid = _launch(privilege, attempt)
             if _answers(partial(_lives, pid)):

@@ -93,7 +93,7 @@ def provide(decision: plan.Provide, facts: plan.Facts, progress: Progress) -> No
     assert root is not None, "decide() provides nothing without a way to be root"
     root.unlock()
     if decision.packages:
-        require_space(Path("/var/lib"), PACKAGES_GB, "installing Docker")
+        require_space(Path("/var/lib/docker"), PACKAGES_GB, "installing Docker")
         installer = apt.Apt(root, progress)
         if decision.next_suite and facts.release:
             installer.update()

@@ -155,7 +155,7 @@ def announce(plan: Provide, facts: Facts, where: dict[str, str]) -> list[str]:
     if plan.join_group:
         steps.append("add this account to the group docker, whose members can do here what root can")
     if plan.regroup:
-        steps.append("start this same command again as a member of that group")
+        steps.append("start this same command again as a member of it (in shells open now: newgrp docker)")
     return [
         f"Missing here: {', '.join(missing_parts(facts.client))}.",
         f"On this machine ({name}, {how}) ./dev will now:",

@@ -33,9 +33,7 @@ class Privilege:
         script = 'mkdir -p "$(dirname "$1")" && cat >"$1.new" && chmod 644 "$1.new" && mv "$1.new" "$1"'
         done = self.run(["sh", "-c", script, "sh", str(path)], timeout=WRITE_LIMIT, stdin=text)
         if not done.ok:
-            raise Trouble(
-                f"{path} can't be written", "make it writable for root, or free some disk", done.tail()
-            )
+            raise Trouble(f"{path} can't be written", "make it writable for root, or free some disk", done.tail())
 
     def unlock(self) -> None:
         """Ask for sudo's password now, before a progress line is on the screen."""

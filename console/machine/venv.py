@@ -49,9 +49,7 @@ def ensure_venv(root: Path, progress: Progress, extras: frozenset[str] = frozens
     try:
         wanted = digest(root)
     except FileNotFoundError:
-        raise Trouble(
-            f"{root} has no pyproject.toml", "run ./dev from a whole checkout of trialdeck"
-        ) from None
+        raise Trouble(f"{root} has no pyproject.toml", "run ./dev from a whole checkout of trialdeck") from None
     python = python_in(root)
     if is_ready(root, extras, wanted):
         return python
@@ -80,9 +78,7 @@ def _create(root: Path, progress: Progress) -> None:
     with progress.step(f"making {FOLDER}"):
         done = run([sys.executable, "-m", "venv", "--clear", str(folder)], timeout=VENV_LIMIT)
         if not done.ok:
-            raise Trouble(
-                f"Python can't make {folder}", f"see its words below ({sys.executable})", done.tail()
-            )
+            raise Trouble(f"Python can't make {folder}", f"see its words below ({sys.executable})", done.tail())
 
 
 def _same_python(python: Path) -> bool:
