@@ -22,14 +22,15 @@ _LEAST_GUTTER = 4
 class LogPage(Widget, can_focus=True):
     """Knows a window and how to paint it; who owns the file tells it when to paint again."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"log-page--number", "log-page--hit", "log-page--marked"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"log-page--number", "log-page--marked"}
     DEFAULT_CSS = """
     LogPage {
         height: 1fr;
         width: 1fr;
-        & > .log-page--number { color: $text-muted; text-style: dim; }
-        & > .log-page--hit { text-style: reverse; }
-        & > .log-page--marked { background: $primary 30%; text-style: bold; }
+        & > .log-page--number { color: $foreground 38%; }
+        & > .log-page--marked { background: $accent 22%; text-style: bold; }
+        &:ansi > .log-page--number { color: ansi_default; text-style: dim; }
+        &:ansi > .log-page--marked { background: ansi_default; text-style: bold underline; }
     }
     """
 
@@ -81,20 +82,22 @@ class LogPage(Widget, can_focus=True):
         rows = self._rows()
         if y >= len(rows):
             text = f" {self.empty_text}" if y == 0 and not rows else ""
-            faint = self.get_component_rich_style("log-page--number", partial=True)
-            return Strip([Segment(text, base + faint)]).adjust_cell_length(width, base)
+            return Strip([Segment(text, self._style("number"))]).adjust_cell_length(width, base)
         row, number = rows[y]
         gutter = self.numbers_width
         segments: list[Segment] = []
         if gutter:
             shown = "" if number is None else str(number)
-            faint = self.get_component_rich_style("log-page--number", partial=True)
-            segments.append(Segment(f"{shown:>{gutter - 2}}  ", base + faint))
+            segments.append(Segment(f"{shown:>{gutter - 2}}  ", self._style("number")))
         marked = row.line.start == self.marked
         if marked:
-            base += self.get_component_rich_style("log-page--marked", partial=True)
+            base = self._style("marked")
         line = self._text(row, width - gutter, base)
         return Strip([*segments, *line]).adjust_cell_length(width, base)
+
+    def _style(self, name: str) -> Style:
+        """Blended with what lies below: a partial style would lose its transparency."""
+        return self.get_component_rich_style(f"log-page--{name}")
 
     def _rows(self) -> list[tuple[Row, int | None]]:
         """The visible rows, each first row of a line with its number where that is known."""
@@ -121,7 +124,7 @@ class LogPage(Widget, can_focus=True):
         if not spans:
             strip = Strip([Segment(text, base)])
         else:
-            hit = base + self.get_component_rich_style("log-page--hit", partial=True)
+            hit = base + Style(reverse=True)
             segments, position = [], 0
             for begin, end in spans:
                 segments += [Segment(text[position:begin], base), Segment(text[begin:end], hit)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
@@ -32,9 +32,7 @@ class LogStatus(Lines):
         view = self._view
         left: Pieces = [(f" {clean_line(view.path.name)}", "deck--dim")]
         if view.size_bytes:
-            left.append(
-                (f"  {size(view.size_bytes)}B" if view.size_bytes >= 1000 else f"  {view.size_bytes} B", "deck--faint")
-            )
+            left.append((f"  {_bytes(view.size_bytes)}", "deck--faint"))
             left.append((self._lines_text(), "deck--faint"))
         if view.replaced:
             left.append(("  file was replaced", "deck--warn"))
@@ -71,13 +69,23 @@ class LogStatus(Lines):
         return [(f"/{pattern} ", "deck--key"), (text, "deck--strong"), ("   ", "")]
 
 
+class SearchInput(Input):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", show=False)]
+
+    class GivenUp(Message):
+        """Escape was pressed."""
+
+    def action_give_up(self) -> None:
+        self.post_message(self.GivenUp())
+
+
 class SearchLine(Horizontal):
     """Hidden until it is asked for; a pattern that is none is said beside it."""
 
     DEFAULT_CSS = """
     SearchLine { height: 1; display: none; }
     SearchLine.open { display: block; }
-    SearchLine > Input { width: 1fr; border: none; padding: 0 1; height: 1; background: $boost; }
+    SearchLine > SearchInput { width: 1fr; }
     SearchLine > SearchProblem { width: auto; min-width: 2; height: 1; }
     """
 
@@ -86,7 +94,9 @@ class SearchLine(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield SearchMark()
-        yield Input(placeholder=r"regular expression; \C minds upper and lower case", select_on_focus=False)
+        yield SearchInput(
+            placeholder=r"regular expression; \C minds upper and lower case", select_on_focus=False, compact=True
+        )
         yield SearchProblem()
 
     def open(self, text: str) -> None:
@@ -106,11 +116,10 @@ class SearchLine(Horizontal):
         said.styles.width = len(said.text) + 3 if problem else 0
         said.show()
 
-    def on_key(self, event: events.Key) -> None:
-        if event.key == "escape":
-            event.stop()
-            self.close()
-            self.post_message(self.Left())
+    def on_search_input_given_up(self, event: SearchInput.GivenUp) -> None:
+        event.stop()
+        self.close()
+        self.post_message(self.Left())
 
 
 class SearchMark(Lines):
@@ -127,3 +136,9 @@ class SearchProblem(Lines):
 
     def make(self, width: int) -> list[Line]:
         return [([(f" ! {self.text}", "deck--bad")] if self.text else [], [])]
+
+
+def _bytes(count: int) -> str:
+    """`640 bytes`, `12 KB`, `1.9 GB`."""
+    short = size(count)
+    return f"{short[:-1]} {short[-1]}B" if short[-1].isalpha() else f"{short} byte{'' if count == 1 else 's'}"

@@ -56,7 +56,15 @@ class LogView(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [*LOG.bindings()]
     DEFAULT_CSS = """
     LogView { height: 1fr; }
-    LogView > Horizontal { height: 1fr; }
+    LogView > Horizontal {
+        height: 1fr;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
+        scrollbar-color: $foreground 20%;
+        scrollbar-color-hover: $foreground 35%;
+        scrollbar-color-active: $accent;
+    }
     """
 
     @dataclass

@@ -1,0 +1,55 @@
+"""What can be done on the trial screen."""
+
+from __future__ import annotations
+
+from screens.actions import Action, place
+
+TRIAL = place(
+    "trial",
+    "The trial",
+    Action(name="tab(1)", keys=("1",), label="to 9 logs", help="Open a log by its number, 1 to 9", footer=60),
+    Action(name="tab(0)", keys=("0",), label="facts", help="Facts: verdict, services, hooks, artifacts", footer=59),
+    Action(name="next_tab(-1)", keys=("comma",), label="previous log", help="The log to the left"),
+    Action(name="next_tab(1)", keys=("full_stop",), label="next log", help="The log to the right"),
+    Action(name="issues", keys=("i",), label="issues", help="To the issues and back to the log", footer=72),
+    Action(name="follow", keys=("f",), label="follow", help="Follow the log as it grows, or let go", footer=70),
+    Action(name="wrap", keys=("w",), label="wrap", help="Wrap long lines, or not", footer=57),
+    Action(
+        name="search", keys=("slash",), label="search", help="Search the log; the last pattern can be edited", footer=75
+    ),
+    Action(name="hit(1)", keys=("n",), label="next hit", help="To the next line that matches", footer=30),
+    Action(name="hit(-1)", keys=("N",), label="previous hit", help="To the previous line that matches"),
+    Action(name="numbers", keys=("number_sign",), label="numbers", help="Show line numbers, or not"),
+    Action(name="copy_path", keys=("Y",), label="copy path", help="Copy the path of the log's file"),
+    Action(
+        name="next_trial(-1)",
+        keys=("left_square_bracket",),
+        label="previous trial",
+        help="The trial before this one",
+    ),
+    Action(
+        name="next_trial(1)",
+        keys=("right_square_bracket",),
+        label="next trial",
+        help="The trial after this one",
+        footer=35,
+    ),
+    Action(
+        name="step_back", keys=("escape",), label="back", help="End the search; then go back", footer=65, palette=False
+    ),
+)
+
+TRIAL_HELP = r"""
+Searching  /
+  A regular expression; upper and lower case are the same, unless \C stands in it.
+  n and N go to the next and the previous line that matches, round the end.
+  Esc stops a search that runs, then forgets it.
+
+Following
+  A live log is followed until you scroll up; then the line below it says how many
+  lines are new. f follows again. End goes to the end and stays there.
+
+Issues
+  enter   to the line of the log where the evidence was found
+  space   the evidence itself
+"""

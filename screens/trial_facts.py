@@ -1,0 +1,248 @@
+"""What is known about a trial beyond its logs, as lines of pieces."""
+
+from __future__ import annotations
+
+from engine import state as st
+from engine.state import ServiceUse, TrialState
+from engine.text import clean_line
+from screens import format as fmt
+from screens.pieces import Pieces, fit
+from screens.widgets.lines import Line
+
+_LABEL = 11
+_DOT = (" · ", "deck--faint")
+_STATE_STYLES = {
+    st.PASSED: "deck--good",
+    st.FAILED: "deck--strong",
+    st.UNSCORED: "deck--bad",
+    st.RUNNING: "deck--accent",
+}
+_SERVICE_STYLES = {"healthy": "deck--good", "running": "", "unhealthy": "deck--bad", "exited": "deck--dim"}
+_ARTIFACT_STYLES = {"collected": "", "empty": "deck--warn", "skipped": "deck--dim"}
+
+
+def state_pieces(trial: TrialState) -> Pieces:
+    """`● collect`, `− failed`: a glyph and a word."""
+    style = _STATE_STYLES.get(trial.state, "deck--dim")
+    return [(f"{fmt.state_glyph(trial)} {fmt.state_word(trial)}", style)]
+
+
+def summary(trial: TrialState) -> Pieces:
+    """One line of what decides; left out is what is not known."""
+    parts: list[Pieces] = []
+    if not trial.done and trial.activity:
+        parts.append([(trial.activity, "deck--accent")])
+    if trial.state == st.WAITING:
+        parts.append([(f"waits for {trial.waiting_for}", "deck--dim")])
+    if trial.done or trial.reward is not None:
+        parts.append([("reward ", "deck--dim"), (fmt.reward(trial.reward), "deck--strong")])
+    if trial.tests_total is not None:
+        parts.append([(f"{trial.tests_passed or 0} of {trial.tests_total} tests", "")])
+    if trial.agent_exit is not None:
+        parts.append([(f"agent exit {trial.agent_exit}", "" if trial.agent_exit == 0 else "deck--warn")])
+    if trial.timed_out:
+        parts.append([("▲ out of time", "deck--warn")])
+    if trial.out_of_memory:
+        parts.append([("! out of memory", "deck--bad")])
+    changed = trial.files_changed
+    if changed is not None:
+        parts.append([(f"files +{changed.added} ~{changed.changed} −{changed.deleted}", "")])
+    if trial.steps:
+        parts.append([(fmt.count(trial.steps, "step"), "")])
+    if trial.tokens_in is not None or trial.tokens_out is not None:
+        parts.append([(f"{tokens(trial.tokens_in)} in, {tokens(trial.tokens_out)} out", "")])
+    if trial.cost_usd is not None:
+        parts.append([(fmt.usd(trial.cost_usd), "")])
+    if trial.kept:
+        parts.append([("environment kept", "deck--accent")])
+    line: Pieces = [(" ", "")]
+    for number, part in enumerate(parts):
+        line += [_DOT, *part] if number else part
+    return line
+
+
+def facts(trial: TrialState, width: int) -> list[Line]:
+    """Everything, in groups; each line fits `width`."""
+    groups = [
+        _verdict(trial),
+        _agent(trial),
+        _services(trial, width),
+        _hooks(trial, width),
+        _artifacts(trial, width),
+        _plan(trial),
+    ]
+    lines: list[Line] = []
+    for group in groups:
+        if group and lines:
+            lines.append(([], []))
+        lines += [(pieces, []) for pieces in group]
+    return lines
+
+
+def tokens(count: int | None) -> str:
+    """`812`, `12.4K`, `1.2M`; a dash where nobody knows."""
+    if count is None:
+        return fmt.DASH
+    if count < 1_000:
+        return str(count)
+    return f"{count / 1_000:.1f}K" if count < 999_950 else f"{count / 1_000_000:.1f}M"
+
+
+def _row(label: str, *pieces: tuple[str, str]) -> Pieces:
+    return [(" ", ""), *fit([(label, "deck--dim")], _LABEL), *pieces]
+
+
+def _verdict(trial: TrialState) -> list[Pieces]:
+    rows = [_row("verdict", *state_pieces(trial), ("  ", ""), (f"reward {fmt.reward(trial.reward)}", "deck--strong"))]
+    rows += [
+        _row("" if number else "rewards", (f"{name} {value:g}", ""))
+        for number, (name, value) in enumerate(trial.rewards.items())
+        if len(trial.rewards) > 1
+    ]
+    rows += [
+        _row("" if number else "steps", (f"{step}  reward {rewards.get('reward', 0):g}", ""))
+        for number, (step, rewards) in enumerate(trial.step_rewards.items())
+    ]
+    if trial.tests_total is not None:
+        rows.append(_row("tests", (f"{trial.tests_passed or 0} of {trial.tests_total} passed", "")))
+    return rows
+
+
+def _agent(trial: TrialState) -> list[Pieces]:
+    over = trial.agent_exit is not None or trial.done
+    said: Pieces = [(f"exit {_exit(trial.agent_exit)}" if over else "not over", "")]
+    if trial.agent_seconds is not None:
+        said.append((f"  {fmt.short_time(trial.agent_seconds)}", "deck--dim"))
+    if trial.timed_out:
+        said.append(("  ▲ out of time", "deck--warn"))
+    rows = [_row("agent", *said)]
+    if trial.steps or trial.tokens_in is not None:
+        cached = f", {tokens(trial.tokens_cached)} of them cached" if trial.tokens_cached is not None else ""
+        rows.append(_row("tokens", (f"{tokens(trial.tokens_in)} in{cached}, {tokens(trial.tokens_out)} out", "")))
+        rows.append(_row("steps", (str(trial.steps), "")))
+    rows.append(_row("cost", (fmt.usd(trial.cost_usd) if trial.cost_usd is not None else "unknown", "")))
+    if trial.discarded_cost_usd is not None:
+        rows.append(_row("", (f"{fmt.usd(trial.discarded_cost_usd)} in interrupted runs of it", "deck--dim")))
+    changed = trial.files_changed
+    if changed is not None:
+        words = f"{changed.added} added, {changed.changed} changed, {changed.deleted} deleted"
+        rows.append(_row("files", (words, "")))
+    return rows
+
+
+def _exit(code: int | None) -> str:
+    return fmt.DASH if code is None else str(code)
+
+
+def _services(trial: TrialState, width: int) -> list[Pieces]:
+    rows = []
+    names = max((len(use.service) for use in trial.services.values()), default=0)
+    for number, use in enumerate(trial.services.values()):
+        now, peak = _now(use), _peak(use)
+        wide = width >= 90
+        said: Pieces = [
+            *fit([(use.service, "")], min(names, 20) + 2),
+            *fit(_service_state(use), 13),
+            *now,
+            *(([("  ", ""), *peak] if now else peak) if peak and (wide or not now) else []),
+        ]
+        if use.environment != "agent":
+            said.append((f"  ({clean_line(use.environment)})", "deck--faint"))
+        rows.append(_row("" if number else "services", *said))
+        if now and peak and not wide:
+            rows.append(_row("", (" " * (min(names, 20) + 15), ""), *peak))
+        if use.detail:
+            rows.append(_row("", (f"  {use.detail}", "deck--dim")))
+    return rows
+
+
+def _service_state(use: ServiceUse) -> Pieces:
+    if use.out_of_memory:
+        return [("! OOM-killed", "deck--bad")]
+    code = f" {use.exit_code}" if use.exit_code is not None else ""
+    style = "deck--bad" if use.state == "exited" and use.exit_code else _SERVICE_STYLES.get(use.state, "deck--dim")
+    return [(f"{use.state}{code}", style)]
+
+
+def _now(use: ServiceUse) -> Pieces:
+    if not use.sampled:
+        return []
+    limit = f"/{use.cpu_limit:.0f}" if use.cpu_limit else ""
+    memory = fmt.size_of(use.memory_bytes, use.memory_limit)
+    return [
+        ("cpu ", "deck--dim"),
+        (f"{use.cpu_percent:.0f}{limit} %", ""),
+        ("  mem ", "deck--dim"),
+        (memory, _pressure(use.memory_bytes, use.memory_limit)),
+    ]
+
+
+def _peak(use: ServiceUse) -> Pieces:
+    if not (use.peak_memory_bytes or use.peak_cpu_percent):
+        return []
+    memory = fmt.size_of(use.peak_memory_bytes, use.memory_limit)
+    return [
+        (f"peak cpu {use.peak_cpu_percent:.0f} %  mem ", "deck--dim"),
+        (memory, _pressure(use.peak_memory_bytes, use.memory_limit) or "deck--dim"),
+    ]
+
+
+def _pressure(used: int, limit: int) -> str:
+    if not limit:
+        return ""
+    return "deck--bad" if used >= 0.95 * limit else "deck--warn" if used >= 0.8 * limit else ""
+
+
+def _hooks(trial: TrialState, width: int) -> list[Pieces]:
+    rows = []
+    for number, hook in enumerate(trial.hooks):
+        bad = hook.timed_out or hook.exit_code != 0
+        ended = "timed out" if hook.timed_out else f"exit {_exit(hook.exit_code)}"
+        step = f"{hook.step}: " if hook.step else ""
+        said: Pieces = [
+            (f"{step}{hook.number}/{hook.of} {hook.service}  ", "deck--dim"),
+            *fit([(ended, "deck--bad" if bad else "")], 11),
+            (f"{hook.seconds:.1f} s  ", "deck--dim"),
+            (clean_line(hook.command), ""),
+        ]
+        rows.append(_row("" if number else "hooks", *said))
+        last = hook.output.strip().rpartition("\n")[2] if bad else ""
+        if last:
+            rows.append(_row("", (f"  {clean_line(last)}", "deck--dim")))
+    return rows
+
+
+def _artifacts(trial: TrialState, width: int) -> list[Pieces]:
+    rows = []
+    for number, item in enumerate(trial.artifacts):
+        step = f"{item.step}: " if item.step else ""
+        said: Pieces = [
+            *fit([(item.status, _ARTIFACT_STYLES.get(item.status, "deck--bad"))], 11),
+            *fit([(fmt.size(item.bytes) if item.bytes else "", "deck--dim")], 6),
+            (f"{step}{item.service}:{item.source}", ""),
+            (f"  {item.note}" if item.note else "", "deck--dim"),
+        ]
+        rows.append(_row("" if number else "artifacts", *said))
+    return rows
+
+
+def _plan(trial: TrialState) -> list[Pieces]:
+    rows = []
+    limits = "  ".join(f"{phase} {fmt.span(seconds)}" for phase, seconds in trial.limits.items())
+    if limits:
+        rows.append(_row("limits", (limits, "")))
+    if trial.cpus or trial.memory_mb:
+        memory = fmt.size(trial.memory_mb * 1024 * 1024) if trial.memory_mb else fmt.DASH
+        rows.append(_row("resources", (f"{trial.cpus:g} cpu, {memory} memory", "")))
+    kind = _DOT[0].join(word for word in (trial.category, trial.difficulty) if word)
+    if kind:
+        rows.append(_row("task", (kind, "")))
+    if trial.started_at is not None:
+        ended = f" to {fmt.wall_time(trial.finished_at)}" if trial.finished_at else ""
+        rows.append(_row("started", (f"{fmt.wall_date(trial.started_at)}{ended}", "deck--dim")))
+    if trial.run_number > 1:
+        rows.append(_row("run", (f"{trial.run_number}: earlier ones were interrupted", "deck--dim")))
+    if trial.project:
+        rows.append(_row("project", (clean_line(trial.project), "deck--dim")))
+    rows.append(_row("trial", (clean_line(trial.trial), "deck--dim")))
+    return rows

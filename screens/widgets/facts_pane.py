@@ -1,0 +1,27 @@
+"""The facts of a trial, to be scrolled."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+
+from engine.state import TrialState
+from screens.trial_facts import facts
+from screens.widgets.lines import Line, Lines
+
+
+class FactsText(Lines):
+    trial: TrialState | None = None
+
+    def make(self, width: int) -> list[Line]:
+        return facts(self.trial, width) if self.trial is not None else []
+
+
+class FactsPane(VerticalScroll, can_focus=True):
+    def compose(self) -> ComposeResult:
+        yield FactsText()
+
+    def set_trial(self, trial: TrialState | None) -> None:
+        text = self.query_one(FactsText)
+        text.trial = trial
+        text.show()
