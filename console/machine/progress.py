@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -27,51 +28,59 @@ class Progress:
     def say(self, text: str = "") -> None:
         """Print a line of its own, also in the middle of a step."""
         with self._lock:
-            if self._open:
-                self._out.write("\n")
-                self._open = False
-            self._out.write(f"{text}\n")
-            self._out.flush()
+            self._write(f"\n{text}\n" if self._open else f"{text}\n")
+            self._open = False
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
-        """Show `what` while the body runs; a body that raises ends the line with "failed"."""
+        """Show `what` while the body runs; how it ended completes the line."""
         began = self._clock()
-        self._write(f"  {what} … ")
+        with self._lock:
+            self._write(self._fitting(f"  {what} … "))
+            self._open = True
         stop = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(what, began, stop), daemon=True)
         if self._live:
             ticker.start()
-        word = "failed after "
+        word = ""
         try:
             yield
-            word = ""
+        except BaseException as ended:
+            word = "interrupted after " if isinstance(ended, KeyboardInterrupt) else "failed after "
+            raise
         finally:
             stop.set()
             if self._live:
                 ticker.join()
             self._finish(what, f"{word}{self._clock() - began:.1f} s")
 
-    def _write(self, text: str) -> None:
-        with self._lock:
-            self._out.write(text)
-            self._out.flush()
-            self._open = True
-
     def _tick(self, what: str, began: float, stop: threading.Event) -> None:
         while not stop.wait(1.0):
             with self._lock:
                 if self._open:
-                    self._out.write(f"\r  {what} … {self._clock() - began:.0f} s ")
-                    self._out.flush()
+                    self._write("\r" + self._fitting(f"  {what} … ", f"{self._clock() - began:.0f} s "))
 
     def _finish(self, what: str, end: str) -> None:
         with self._lock:
             if not self._open:
-                self._out.write(f"  {what} … {end}\n")
+                self._write(f"  {what} … {end}\n")
             elif self._live:
-                self._out.write(f"\r  {what} … {end}  \n")
+                self._write(f"\r  {what} … {end}\n")
             else:
-                self._out.write(f"{end}\n")
+                self._write(f"{end}\n")
             self._open = False
-            self._out.flush()
+
+    def _fitting(self, start: str, end: str = "") -> str:
+        """A line of a terminal that isn't final may not wrap: it couldn't be written over."""
+        if not self._live:
+            return start + end
+        try:
+            columns = os.get_terminal_size(self._out.fileno()).columns
+        except OSError:
+            columns = 80
+        room = max(columns - 1 - len(end), 1)
+        return (start if len(start) <= room else start[: room - 2] + "… ") + end
+
+    def _write(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
