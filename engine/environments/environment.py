@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from engine.events import Event
+from engine.issues import Phase
 from engine.tasks.task import Healthcheck, NetworkPolicy
 
 Emit = Callable[[Event], None]
@@ -25,6 +26,7 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
     `compose_file` is the task's own definition, merged over the base definition of `main`.
     `content_digest` names what is built, so that the same content is built once however many trials start together.
     `bind` are host folders mounted into `main` (host path -> container path).
+    `trial_folder` is what the files of evidence are named from (None: from `log_folder`).
     """
 
     run: str
@@ -33,6 +35,7 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
     environment: str  # "agent" or "verifier"
     log_folder: Path
     task_folder: Path
+    trial_folder: Path | None = None
     build_context: Path | None = None
     image: str | None = None
     compose_file: Path | None = None
@@ -52,8 +55,9 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
 class ExecResult(msgspec.Struct, frozen=True, kw_only=True):
     """How a command ended. `exit_code` None: unknown (the environment or the daemon went away).
 
-    `tail` is the end of both streams, decoded and bounded, for messages. `out_of_memory`: the container's memory limit was
-    hit while this command ran (the engine's own record, not a guess from 137).
+    `tail` is the end of both streams, decoded and bounded, for messages. `out_of_memory`: the container's memory limit
+    was hit while this command ran (the engine's own record, not a guess from 137). `started` False: the runtime could
+    not start it at all (no such program, no such folder, a dead container); `tail` then holds the engine's words.
     """
 
     exit_code: int | None
@@ -61,6 +65,7 @@ class ExecResult(msgspec.Struct, frozen=True, kw_only=True):
     timed_out: bool = False
     out_of_memory: bool = False
     environment_alive: bool = True
+    started: bool = True
     tail: str = ""
 
 
@@ -72,8 +77,8 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 class Transfer(msgspec.Struct, frozen=True, kw_only=True):
-    """A download. `status`: collected, empty, missing, refused, too_large. `sha256` of the file, or of a folder's sorted
-    (path, sha256) listing. `skipped` names members left out, with why."""
+    """A download. `status`: collected, empty, missing, refused, too_large. `sha256` of the file, or of a folder's
+    sorted (path, sha256) listing. `skipped` names members left out, with why."""
 
     status: str
     files: int = 0
@@ -84,9 +89,14 @@ class Transfer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Environment(Protocol):
-    """One started Compose project (or its equal). Every method raises `TrialFailed` when the environment itself fails."""
+    """One started Compose project (or its equal). Every method raises `TrialFailed` when the environment itself fails.
+
+    `phase` is what an issue that comes by itself (a service dies) is booked under: prepare until the start is done,
+    then agent or verify after the kind of environment; the trial sets it where that is not so.
+    """
 
     spec: EnvironmentSpec
+    phase: Phase
 
     @property
     def services(self) -> Sequence[str]: ...
@@ -129,7 +139,7 @@ class Environment(Protocol):
         max_bytes: int | None = None,
         timeout_sec: float | None = None,
     ) -> Transfer:
-        """Fetch a file to `destination`, or a folder's content into it. Works on a stopped service too. Streams to disk."""
+        """Fetch a file to `destination`, or a folder's content into it. Works on a stopped service too."""
 
     async def note_processes(self) -> None:
         """Remember what runs in `main` now, before the agent."""
@@ -143,15 +153,18 @@ class Environment(Protocol):
     async def stop(self, service: str) -> None: ...
 
     async def keep(self) -> None:
-        """Leave everything up for a person and mark it as kept, so that a sweep spares it. Nothing follows it any more."""
+        """Leave everything up for a person, marked so that a sweep spares it. Nothing follows it any more."""
 
     async def down(self) -> list[str]:
-        """Remove everything; returns the names of what could not be removed. Bounded in time, shielded by the caller."""
+        """Remove everything; returns what could not be removed. Bounded in time, shielded by the caller."""
 
 
 class Provider(Protocol):
     """Makes environments and answers for the host behind them."""
 
     def environment(self, spec: EnvironmentSpec, emit: Emit) -> Environment: ...
+
+    async def remove_run(self, run: str) -> list[str]:
+        """Remove every container, network, volume and image of a run that is not kept; returns what could not be."""
 
     async def close(self) -> None: ...

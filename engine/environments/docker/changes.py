@@ -1,0 +1,38 @@
+"""What a container's layers record as added, changed and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from engine.environments.environment import FileChange
+
+OURS = ("/logs", "/tests", "/solution", "/sbin/docker-init", "/usr/sbin/docker-init", "/.dockerenv")
+KINDS = {0: "changed", 1: "added", 2: "deleted"}
+
+
+class _Entry(msgspec.Struct, frozen=True, gc=False):
+    path: str = msgspec.field(name="Path")
+    kind: int = msgspec.field(name="Kind")
+
+
+_decoder = msgspec.json.Decoder(list[_Entry] | None)
+
+
+def read_changes(answer: bytes, left_out: Iterable[str] = ()) -> list[FileChange]:
+    """Sorted by path, without our own places, mounts, and folders that changed only through what is in them."""
+    entries = _decoder.decode(answer) or []
+    places = (*OURS, *left_out)
+    kept = [entry for entry in entries if not any(entry.path == p or entry.path.startswith(p + "/") for p in places)]
+    parents = {entry.path.rpartition("/")[0] for entry in entries}
+    for parent in list(parents):
+        while parent:
+            parent = parent.rpartition("/")[0]
+            parents.add(parent)
+    changes = [
+        FileChange(entry.path, KINDS.get(entry.kind, "changed"))
+        for entry in kept
+        if not (entry.kind == 0 and entry.path in parents)
+    ]
+    return sorted(changes, key=lambda change: change.path)

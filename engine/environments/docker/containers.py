@@ -1,0 +1,113 @@
+"""What an inspect says about a container, read once into the facts that the rest of the provider asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from engine.environments.docker import labels
+from engine.environments.docker.engine_api import Engine
+
+
+class HealthProbe(msgspec.Struct, frozen=True, kw_only=True):
+    exit_code: int
+    output: str
+    ended: str
+
+
+class Container(msgspec.Struct, frozen=True, kw_only=True):
+    """`health`: "", starting, healthy or unhealthy. `restarts`: a policy that starts it again after an end.
+    `hidden` are places that the archive API can't see (tmpfs)."""
+
+    id: str
+    name: str
+    service: str
+    state: str
+    running: bool
+    exit_code: int
+    oom_killed: bool
+    error: str
+    pid: int
+    started: str
+    finished: str
+    health: str = ""
+    probes: tuple[HealthProbe, ...] = ()
+    has_healthcheck: bool = False
+    restarts: bool = False
+    tty: bool = False
+    user: str = ""
+    workdir: str = "/"
+    read_only: bool = False
+    hidden: tuple[str, ...] = ()
+    mounted: tuple[str, ...] = ()
+    memory_limit: int = 0
+    cpu_limit: float = 0.0
+
+
+def read_container(told: dict[str, Any]) -> Container:
+    state, config, host = told["State"], told["Config"], told["HostConfig"]
+    health = state.get("Health") or {}
+    test = (config.get("Healthcheck") or {}).get("Test") or []
+    mounts = told.get("Mounts") or []
+    hidden = [*(host.get("Tmpfs") or {}), *(m["Destination"] for m in mounts if m.get("Type") == "tmpfs")]
+    marked = config.get("Labels") or {}
+    quota, period = host.get("CpuQuota") or 0, host.get("CpuPeriod") or 100_000
+    cpus = (host.get("NanoCpus") or 0) / 1e9 or (quota / period if quota > 0 else 0.0)
+    return Container(
+        id=told["Id"],
+        name=str(told["Name"]).lstrip("/"),
+        service=marked.get(labels.SERVICE) or marked.get(labels.COMPOSE_SERVICE) or "",
+        state=state["Status"],
+        running=bool(state["Running"]) and not state.get("Restarting"),
+        exit_code=state["ExitCode"],
+        oom_killed=bool(state.get("OOMKilled")),
+        error=state.get("Error") or "",
+        pid=state.get("Pid") or 0,
+        started=state.get("StartedAt") or "",
+        finished=state.get("FinishedAt") or "",
+        health=health.get("Status") or "",
+        probes=tuple(
+            HealthProbe(exit_code=p.get("ExitCode", 0), output=p.get("Output") or "", ended=p.get("End") or "")
+            for p in health.get("Log") or ()
+        ),
+        has_healthcheck=bool(test) and test[0] != "NONE",
+        restarts=(host.get("RestartPolicy") or {}).get("Name") not in (None, "", "no"),
+        tty=bool(config.get("Tty")),
+        user=config.get("User") or "",
+        workdir=config.get("WorkingDir") or "/",
+        read_only=bool(host.get("ReadonlyRootfs")),
+        hidden=tuple(path.rstrip("/") or "/" for path in hidden),
+        mounted=tuple(m["Destination"] for m in mounts if m.get("Type") != "tmpfs"),
+        memory_limit=host.get("Memory") or 0,
+        cpu_limit=cpus,
+    )
+
+
+async def inspect(engine: Engine, container: str) -> Container:
+    return read_container(await engine.get(f"containers/{container}/json"))
+
+
+async def last_log(engine: Engine, container: Container, lines: int = 40) -> str:
+    """The end of what a container said, both streams in order; empty where its log can't be had."""
+    raw = b""
+    params: dict[str, str | int | bool] = {"stdout": True, "stderr": True, "tail": lines}
+    async with engine.stream("GET", f"containers/{container.id}/logs", params=params) as response:
+        raw = await response.read()
+    return (raw if container.tty else strip_frames(raw)).decode("utf-8", "replace").rstrip()
+
+
+def strip_frames(raw: bytes) -> bytes:
+    """The payload of a multiplexed log that is complete in memory."""
+    parts: list[bytes] = []
+    at = 0
+    while at + 8 <= len(raw):
+        size = int.from_bytes(raw[at + 4 : at + 8], "big")
+        parts.append(raw[at + 8 : at + 8 + size])
+        at += 8 + size
+    return b"".join(parts)
+
+
+def main_first(services: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(services), key=lambda name: (name != "main", name)))

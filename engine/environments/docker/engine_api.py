@@ -1,0 +1,194 @@
+"""One connection to the Engine API: calls that answer with JSON, and streams that are always closed.
+
+aiodocker carries the connection; its pool is unlimited here, since open streams count against the usual hundred.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiodocker
+import aiohttp
+import anyio
+import msgspec
+from aiodocker.execs import Exec
+from aiodocker.stream import Stream
+
+from engine.environments.docker.endpoint import Endpoint
+
+CALL_SEC = 120.0
+CONNECT_SEC = 10.0
+NEWEST_API = (1, 45)
+UNREACHABLE = 900
+TIMED_OUT = 901
+
+Params = Mapping[str, str | int | bool]
+
+
+class EngineCallFailed(Exception):
+    """The daemon refused, or couldn't be reached (`unreachable`)."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+    @property
+    def unreachable(self) -> bool:
+        return self.status in (UNREACHABLE, TIMED_OUT)
+
+    @property
+    def not_found(self) -> bool:
+        return self.status == 404
+
+
+class Engine:
+    """Calls to one daemon, each with a bound. A broken connection raises `EngineCallFailed`, never aiohttp's errors."""
+
+    def __init__(self, docker: aiodocker.Docker, endpoint: Endpoint) -> None:
+        self._docker = docker
+        self.endpoint = endpoint
+
+    @classmethod
+    async def connect(cls, endpoint: Endpoint) -> Engine:
+        connector: aiohttp.BaseConnector | None = None
+        url = endpoint.host
+        if endpoint.host.startswith("unix://"):
+            connector = aiohttp.UnixConnector(endpoint.host.removeprefix("unix://"), limit=0)
+            url = "unix://localhost"
+        elif endpoint.host.startswith(("tcp://", "http://", "https://")):
+            context = endpoint.tls_context()
+            connector = aiohttp.TCPConnector(ssl=context if context is not None else False, limit=0)
+            url = ("https://" if context is not None else "http://") + endpoint.host.split("://", 1)[1]
+        if connector is None:
+            docker = aiodocker.Docker(url=url)
+        else:
+            session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout())
+            docker = aiodocker.Docker(url=url, connector=connector, session=session)
+        engine = cls(docker, endpoint)
+        try:
+            version = await engine.get("version", versioned=False, within=CONNECT_SEC)
+        except BaseException:
+            await engine.close()
+            raise
+        major, minor = (int(part) for part in str(version["ApiVersion"]).split("."))
+        docker.api_version = "v{}.{}".format(*min((major, minor), NEWEST_API))
+        engine.version = version
+        return engine
+
+    version: dict[str, Any]
+
+    async def close(self) -> None:
+        await self._docker.close()
+        await self._docker.session.close()
+
+    async def get(
+        self, path: str, *, versioned: bool = True, within: float = CALL_SEC, **params: str | int | bool
+    ) -> Any:
+        return await self.call("GET", path, params=params, versioned=versioned, within=within)
+
+    async def post(self, path: str, body: Any = None, *, within: float = CALL_SEC, **params: str | int | bool) -> Any:
+        return await self.call("POST", path, body=body, params=params, within=within)
+
+    async def delete(self, path: str, *, within: float = CALL_SEC, **params: str | int | bool) -> Any:
+        return await self.call("DELETE", path, params=params, within=within)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        params: Params | None = None,
+        versioned: bool = True,
+        within: float = CALL_SEC,
+    ) -> Any:
+        """The decoded answer, None where the daemon gives none."""
+        content = await self.raw(method, path, body=body, params=params, versioned=versioned, within=within)
+        return msgspec.json.decode(content) if content.lstrip()[:1] in (b"{", b"[") else None
+
+    async def raw(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        params: Params | None = None,
+        versioned: bool = True,
+        within: float = CALL_SEC,
+    ) -> bytes:
+        """The answer's bytes, read to the end."""
+        data = json.dumps(body) if body is not None else None
+        try:
+            with anyio.fail_after(within):
+                async with self._response(method, path, data, params, versioned=versioned) as response:
+                    return await response.read()
+        except TimeoutError as error:
+            raise EngineCallFailed(
+                TIMED_OUT, f"the daemon did not answer {method} {path} within {within:g} s"
+            ) from error
+
+    @asynccontextmanager
+    async def stream(
+        self,
+        method: str,
+        path: str,
+        *,
+        data: Any = None,
+        params: Params | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """An open answer, read by the caller; its connection is gone when the block ends, read to the end or not."""
+        async with self._response(method, path, data, params, headers=headers) as response:
+            yield response
+
+    @asynccontextmanager
+    async def _response(
+        self,
+        method: str,
+        path: str,
+        data: Any,
+        params: Params | None,
+        *,
+        versioned: bool = True,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        try:
+            response = await self._docker._do_query(
+                path,
+                method,
+                params=dict(params) if params else None,
+                data=data,
+                headers=headers,
+                timeout=None,
+                versioned_api=versioned,
+            )
+            try:
+                yield response
+            finally:
+                response.close()
+        except aiodocker.DockerError as error:
+            raise EngineCallFailed(error.status, error.message) from error
+        except (aiohttp.ClientError, OSError) as error:
+            if isinstance(error, TimeoutError):
+                raise
+            raise EngineCallFailed(UNREACHABLE, f"the connection to the daemon broke: {error}") from error
+
+    @asynccontextmanager
+    async def attach_exec(self, exec_id: str) -> AsyncIterator[Stream]:
+        """Starts an exec that was created without a terminal; the two-way stream of it."""
+        try:
+            async with Exec(self._docker, exec_id, tty=False).start(detach=False) as stream:
+                yield stream
+        except aiodocker.DockerError as error:
+            raise EngineCallFailed(error.status, error.message) from error
+        except aiohttp.ClientError as error:
+            raise EngineCallFailed(UNREACHABLE, f"the connection to the daemon broke: {error}") from error
+
+
+def filters(**wanted: list[str]) -> str:
+    """The `filters` parameter of a list call."""
+    return json.dumps(wanted)

@@ -1,0 +1,351 @@
+"""One environment on a Docker engine: what its two ways of starting have in common."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import anyio
+import anyio.to_thread
+
+from engine.environments.docker import agent_processes, labels
+from engine.environments.docker.archive_in import TransferFailed, pack_bytes, pack_path, put
+from engine.environments.docker.archive_out import Download
+from engine.environments.docker.changes import read_changes
+from engine.environments.docker.containers import Container, inspect, main_first
+from engine.environments.docker.engine_api import EngineCallFailed
+from engine.environments.docker.exec import ExecEnd, ExecRequest, run_exec
+from engine.environments.docker.failures import fail, from_daemon
+from engine.environments.docker.processes import NOTHING_KNOWN
+from engine.environments.docker.readiness import judge, not_ready, start_timeout, waiting_for
+from engine.environments.docker.removal import Thing, remove_project
+from engine.environments.docker.task_healthcheck import wait_healthy
+from engine.environments.docker.watching import KILLED, Watch, located
+from engine.environments.docker.workshop import Workshop
+from engine.environments.environment import Emit, EnvironmentSpec, ExecResult, FileChange, Sink, Transfer
+from engine.issues import Code, Evidence, Phase, Severity, TrialFailed
+from engine.tasks.task import MAIN
+
+LOOK_AGAIN_SEC = 1.0
+DEATH_SHOWS_SEC = 0.3
+LAST_LOOK_SEC = 5.0
+FLUSH_SEC = 3.0
+STOP_GRACE_SEC = 1
+
+
+class DockerEnvironment(ABC):
+    """See the protocol."""
+
+    def __init__(self, spec: EnvironmentSpec, emit: Emit, shop: Workshop) -> None:
+        self.spec = spec
+        self.project = labels.project_name(spec.name, spec.environment)
+        self.image = ""
+        self._shop = shop
+        self._engine = shop.engine
+        self._watch = Watch(spec, self.project, emit, shop)
+        self._known = NOTHING_KNOWN
+        self._kept = False
+
+    @property
+    def services(self) -> Sequence[str]:
+        return main_first(list(self._watch.containers))
+
+    @property
+    def workdir(self) -> str:
+        main = self._watch.containers.get(MAIN)
+        return self.spec.workdir or (main.workdir if main else "") or "/"
+
+    @property
+    def phase(self) -> Phase:
+        return self._watch.phase
+
+    @phase.setter
+    def phase(self, phase: Phase) -> None:
+        self._watch.phase = phase
+
+    # --- start ----------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    async def _prepare_images(self) -> None:
+        """Build and pull, on clocks of their own."""
+
+    @abstractmethod
+    async def _bring_up(self, limit: float) -> None:
+        """Create and start everything."""
+
+    @abstractmethod
+    async def _find_containers(self) -> Sequence[str]:
+        """The ids of all containers of the project."""
+
+    async def start(self) -> None:
+        """Raises TrialFailed with the service, the step, the last output and how long it had."""
+        try:
+            await self._prepare_images()
+            began = time.monotonic()
+            self._watch.activity("start")
+            await self._bring_up(self.spec.start_timeout_sec)
+            await self._wait_ready(self.spec.start_timeout_sec - (time.monotonic() - began))
+            if self.spec.healthcheck is not None:
+                self._watch.activity("health check")
+                await wait_healthy(self.spec.healthcheck, self._run_healthcheck)
+        except EngineCallFailed as error:
+            raise self._located(from_daemon(error, "start")) from error
+        except TrialFailed as error:
+            raise self._located(error) from error
+        self._watch.ready = True
+        if self._watch.phase is Phase.PREPARE and self.spec.environment == "agent":
+            self._watch.phase = Phase.AGENT
+        elif self._watch.phase is Phase.PREPARE:
+            self._watch.phase = Phase.VERIFY
+
+    async def _wait_ready(self, left: float) -> None:
+        """Every service running and healthy, or ended well; samples and logs begin with the first look."""
+        shown = ""
+        first = True
+        with anyio.move_on_after(max(LOOK_AGAIN_SEC, left)):
+            while True:
+                await self._watch.look(self._find_containers)
+                self._watch.follow_logs()
+                if first:
+                    first = False
+                    self._watch.sample()
+                await self._raise_failed()
+                waiting = waiting_for(self._watch.containers.values())
+                if not waiting:
+                    return
+                if shown != waiting[0]:
+                    shown = waiting[0]
+                    self._watch.activity(f"wait for {shown}")
+                with anyio.move_on_after(LOOK_AGAIN_SEC):
+                    await self._watch.changed.wait()
+        await self._raise_start_timeout()
+
+    async def _raise_failed(self) -> None:
+        for container in self._watch.containers.values():
+            verdict = judge(container)
+            if verdict.code is not None:
+                raise not_ready(container, verdict, await self._watch.last_words(container))
+
+    async def _raise_start_timeout(self) -> None:
+        with anyio.move_on_after(LAST_LOOK_SEC, shield=True):
+            await self._watch.look(self._find_containers)
+        self._watch.follow_logs()
+        containers = self._watch.containers.values()
+        words = {one.service: await self._watch.last_words(one) for one in containers if not judge(one).ready}
+        raise start_timeout(containers, self.spec.start_timeout_sec, words)
+
+    async def _run_healthcheck(self, command: str, timeout_sec: float) -> ExecResult:
+        result = await self.execute(["bash", "-c", command], timeout_sec=timeout_sec)
+        if result.started or not result.environment_alive:
+            return result
+        return await self.execute(["sh", "-c", command], timeout_sec=timeout_sec)
+
+    # --- commands -------------------------------------------------------------------------------------------------
+
+    async def execute(
+        self,
+        command: Sequence[str],
+        *,
+        service: str = MAIN,
+        user: str | None = None,
+        workdir: str | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        sink: Sink | None = None,
+        timeout_sec: float | None = None,
+    ) -> ExecResult:
+        container = self._container(service)
+        request = ExecRequest(
+            command=command,
+            user=user,
+            workdir=workdir or (self.spec.workdir if service == MAIN else None),
+            env=env or {},
+            stdin=stdin,
+        )
+        hits = self._watch.memory_hits(service)
+        view = self._watch.views.get(service)
+        try:
+            end = await run_exec(self._engine, container, view, request, sink=sink, timeout_sec=timeout_sec)
+        except EngineCallFailed as error:
+            raise self._located(from_daemon(error, f"run a command in {service}", phase=self.phase)) from error
+        alive = await self._is_alive(service, end)
+        return ExecResult(
+            exit_code=end.exit_code,
+            seconds=end.seconds,
+            timed_out=end.timed_out,
+            out_of_memory=self._watch.memory_hits(service) > hits,
+            environment_alive=alive,
+            started=end.started,
+            tail=end.tail or end.refused,
+        )
+
+    async def _is_alive(self, service: str, end: ExecEnd) -> bool:
+        """Asked of the engine, never concluded from text. A death shows a moment after the 137 that it causes."""
+        if end.exit_code == 0:
+            return True
+        if (end.exit_code == KILLED and not end.timed_out) or end.exit_code is None:
+            await self._watch.dies_within(service, DEATH_SHOWS_SEC)
+        if not self._watch.alive(service):
+            return False
+        if end.exit_code is not None and self._watch.views.get(service) is not None:
+            return True
+        try:
+            return (await inspect(self._engine, self._container(service).id)).running
+        except EngineCallFailed:
+            return False
+
+    def _container(self, service: str) -> Container:
+        container = self._watch.containers.get(service)
+        if container is None:
+            known = ", ".join(self.services) or "none"
+            message = f"there is no service {service!r} (there is: {known})"
+            raise fail(Code.ENVIRONMENT_FAILED, message, phase=self.phase, service=service)
+        return container
+
+    # --- files ----------------------------------------------------------------------------------------------------
+
+    async def upload(self, source: Path, target: str, *, service: str = MAIN) -> None:
+        """The owner inside is root. Raises TrialFailed `artifact_transfer_failed`."""
+        archive = await anyio.to_thread.run_sync(pack_path, source, PurePosixPath(target))
+        await self._put(service, target, archive)
+
+    async def upload_bytes(self, data: bytes, target: str, *, mode: int = 0o644, service: str = MAIN) -> None:
+        await self._put(service, target, pack_bytes(data, PurePosixPath(target), mode))
+
+    async def _put(self, service: str, target: str, archive: IO[bytes]) -> None:
+        container = self._container(service)
+        try:
+            await put(self._engine, container, self._watch.views.get(service), archive, PurePosixPath(target))
+        except (EngineCallFailed, TransferFailed, OSError) as error:
+            raise self._transfer_failed(error, f"put {target} into {service}", service) from error
+
+    async def download(
+        self,
+        source: str,
+        destination: Path,
+        *,
+        service: str = MAIN,
+        exclude: Sequence[str] = (),
+        max_bytes: int | None = None,
+        timeout_sec: float | None = None,
+    ) -> Transfer:
+        """A relative source is taken from the working directory. Raises TrialFailed `artifact_transfer_failed`."""
+        container = self._container(service)
+        if service in self._watch.dead and container.running:
+            container = await self._watch.again(service)
+        base = self.workdir if service == MAIN else container.workdir
+        view = self._watch.views.get(service)
+        place = str(PurePosixPath(base) / source)
+        one = Download(self._engine, container, view, place, destination, exclude=exclude, max_bytes=max_bytes)
+        doing = f"fetch {source} from {service}"
+        with anyio.move_on_after(timeout_sec):
+            try:
+                return await one.fetch()
+            except (EngineCallFailed, TransferFailed, OSError) as error:
+                raise self._transfer_failed(error, doing, service) from error
+        raise self._transfer_failed(TransferFailed(f"not done within {timeout_sec or 0:g} s"), doing, service)
+
+    def _transfer_failed(self, error: Exception, doing: str, service: str) -> TrialFailed:
+        call = error if isinstance(error, EngineCallFailed) else EngineCallFailed(0, str(error) or type(error).__name__)
+        code = Code.ARTIFACT_TRANSFER_FAILED
+        return self._located(from_daemon(call, doing, phase=self.phase, service=service, fallback=code))
+
+    # --- processes ------------------------------------------------------------------------------------------------
+
+    async def note_processes(self) -> None:
+        main = self._container(MAIN)
+        try:
+            self._known = await agent_processes.note_processes(self._engine, main, self._watch.views.get(MAIN))
+        except EngineCallFailed as error:
+            raise self._located(from_daemon(error, "list the processes of main", phase=self.phase)) from error
+
+    async def kill_agent(self, mark: str) -> int:
+        """Where something survives, `main` itself is killed and `agent_not_stopped` raised as an issue."""
+        main, view = self._container(MAIN), self._watch.views.get(MAIN)
+        if not self._watch.alive(MAIN):
+            return 0
+        try:
+            return await agent_processes.kill_agent(self._engine, main, view, self._known, mark)
+        except (agent_processes.AgentNotStopped, EngineCallFailed) as error:
+            why = str(error)
+        self._watch.ending.add(MAIN)
+        with suppress(EngineCallFailed):
+            await self._engine.post(f"containers/{main.id}/kill")
+        self._watch.raise_issue(
+            Severity.ERROR,
+            Code.AGENT_NOT_STOPPED,
+            "the agent's processes could not be ended one by one, so main was killed",
+            Evidence("why", why),
+            service=MAIN,
+        )
+        return 0
+
+    async def changes(self) -> list[FileChange]:
+        main = self._container(MAIN)
+        try:
+            answer = await self._engine.raw("GET", f"containers/{main.id}/changes")
+        except EngineCallFailed as error:
+            raise self._located(from_daemon(error, "list what changed in main", phase=self.phase)) from error
+        return await anyio.to_thread.run_sync(read_changes, answer, main.mounted)
+
+    # --- the end --------------------------------------------------------------------------------------------------
+
+    async def stop(self, service: str) -> None:
+        """TERM, and KILL a second later. Its files stay readable."""
+        container = self._container(service)
+        self._watch.ending.add(service)
+        self._shop.sampler.remove([container.id])
+        try:
+            await self._engine.post(f"containers/{container.id}/stop", t=STOP_GRACE_SEC)
+        except EngineCallFailed as error:
+            if not error.not_found:
+                doing = f"stop {service}"
+                raise self._located(from_daemon(error, doing, phase=self.phase, service=service)) from error
+        self._watch.dead.add(service)
+        await self._watch.again(service)
+
+    async def keep(self) -> None:
+        """Leave everything up for a person; a sweep spares it unless it is told otherwise, and `down` does nothing."""
+        self._kept = True
+        self._shop.sampler.remove([container.id for container in self._watch.containers.values()])
+        marks = labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
+        with suppress(EngineCallFailed):
+            body = {"Name": f"{self.project}-kept", "Labels": {**marks, labels.KEPT: "true"}}
+            await self._engine.post("volumes/create", body)
+        self._watch.close()
+
+    async def down(self) -> list[str]:
+        if self._kept:
+            return []
+        self._watch.closed = True
+        containers = list(self._watch.containers.values())
+        self._shop.sampler.remove([container.id for container in containers])
+        try:
+            await self._kill_all(containers)
+            known = [Thing("container", container.id, container.name) for container in containers]
+            return await remove_project(self._engine, self.project, known)
+        except EngineCallFailed as error:
+            return [f"project {self.project}: {error.message}"]
+        finally:
+            self._watch.close()
+
+    async def _kill_all(self, containers: Sequence[Container]) -> None:
+        """Ends what still runs, and reads the logs to their end, before anything is removed."""
+
+        async def kill(container: Container) -> None:
+            with suppress(EngineCallFailed):
+                await self._engine.post(f"containers/{container.id}/kill")
+            await self._watch.flushed(container.service)
+
+        with anyio.move_on_after(FLUSH_SEC):
+            async with anyio.create_task_group() as group:
+                for container in containers:
+                    if container.service not in self._watch.dead:
+                        group.start_soon(kill, container)
+
+    def _located(self, failed: TrialFailed) -> TrialFailed:
+        return TrialFailed(located(failed.issue, self.spec))

@@ -1,0 +1,121 @@
+"""Processes of a container, and which of them an agent started.
+
+The rules work on a list of processes, wherever it was read: from the host's /proc, or inside the container.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+
+class Process(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of /proc/PID/stat. `start` (ticks since boot) tells a process from a later one with its number;
+    `stack` is where its image's stack begins: equal in parent and child until one of them starts another program."""
+
+    pid: int
+    parent: int
+    session: int
+    start: int
+    stack: int
+    state: str
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self.pid, self.start
+
+
+def read_process(pid: int) -> Process | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return None
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    return Process(
+        pid=pid,
+        state=fields[0].decode(),
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        start=int(fields[19]),
+        stack=int(fields[25]),
+    )
+
+
+def environ_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
+
+
+class KnownProcesses(msgspec.Struct, frozen=True):
+    """What ran before the agent. `sessions` and `stacks` recognise what these fork later on."""
+
+    keys: frozenset[tuple[int, int]]
+    sessions: frozenset[int]
+    stacks: frozenset[int]
+
+
+NOTHING_KNOWN = KnownProcesses(frozenset(), frozenset(), frozenset())
+
+
+def know(processes: Iterable[Process]) -> KnownProcesses:
+    listed = [process for process in processes if process.state not in "ZX"]
+    return KnownProcesses(
+        keys=frozenset(process.key for process in listed),
+        sessions=frozenset(process.session for process in listed if process.session > 0),
+        stacks=frozenset(process.stack for process in listed if process.stack > 0),
+    )
+
+
+def started_by_agent(
+    processes: Iterable[Process], known: KnownProcesses, init: int, marked: Callable[[int], bool]
+) -> list[Process]:
+    """Everything that neither was known nor descends from what was.
+
+    A descendant shows itself by its parents, by its session (which nobody can join from outside), or by being a plain
+    fork of a known program. Orphans end up at `init`, so having that one for a parent proves nothing. The mark
+    overrules all: a service that the agent started again is the agent's.
+    """
+    alive = {process.pid: process for process in processes if process.state not in "ZX"}
+    verdicts: dict[int, bool] = {}
+
+    def is_agents(process: Process, seen: frozenset[int] = frozenset()) -> bool:
+        if process.pid in verdicts:
+            return verdicts[process.pid]
+        if process.pid == init or process.key in known.keys:
+            verdict = False
+        elif marked(process.pid):
+            verdict = True
+        elif process.session in known.sessions or process.stack in known.stacks:
+            verdict = False
+        else:
+            parent = alive.get(process.parent)
+            verdict = (
+                parent is None or parent.pid == init or parent.pid in seen or is_agents(parent, seen | {process.pid})
+            )
+        verdicts[process.pid] = verdict
+        return verdict
+
+    return [process for process in alive.values() if is_agents(process)]
+
+
+def tree_of(processes: Iterable[Process], root: int) -> list[Process]:
+    """`root`, its descendants, and the members of the session that it leads."""
+    alive = [process for process in processes if process.state not in "ZX"]
+    members = {root}
+    grew = True
+    while grew:
+        grew = False
+        for process in alive:
+            if process.pid not in members and (process.parent in members or process.session == root):
+                members.add(process.pid)
+                grew = True
+    return [process for process in alive if process.pid in members]
+
+
+def has_mark(environ: bytes, mark: str) -> bool:
+    """`mark` is NAME=value, whole."""
+    return mark.encode("utf-8", "surrogateescape") in environ.split(b"\0")

@@ -1,0 +1,82 @@
+"""Follows what services say into files, while they say it: raw bytes, both streams in order of arrival."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+import anyio
+import anyio.abc
+
+from engine.environments.docker.containers import Container
+from engine.environments.docker.engine_api import Engine, EngineCallFailed
+
+FLUSH_SEC = 2.0
+
+
+class FrameReader:
+    """Payload of a multiplexed stream, fed in pieces cut anywhere."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._left = 0
+
+    def feed(self, data: bytes) -> bytes:
+        self._rest += data
+        out = bytearray()
+        while self._rest:
+            if self._left:
+                piece = self._rest[: self._left]
+                out += piece
+                self._left -= len(piece)
+                del self._rest[: len(piece)]
+            elif len(self._rest) >= 8:
+                self._left = int.from_bytes(self._rest[4:8], "big")
+                del self._rest[:8]
+            else:
+                break
+        return bytes(out)
+
+
+class ServiceLog:
+    """One container's log. `ended` is set when the daemon said its last word; `last` is when it last said anything."""
+
+    def __init__(self, engine: Engine, container: Container, file: Path, since: float = 0.0) -> None:
+        self.container = container
+        self.ended = anyio.Event()
+        self.last = since
+        self._engine = engine
+        self._file = file
+        self._scope = anyio.CancelScope()
+
+    def let_go(self) -> None:
+        """Follows no longer, whatever the container does."""
+        self._scope.cancel()
+
+    async def follow(self) -> None:
+        """Until the container ends; a log that can't be had (another log driver) stays an empty file."""
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with self._file.open("ab") as out, self._scope:
+                await self._copy(out)
+        except (EngineCallFailed, OSError):
+            pass
+        finally:
+            self.ended.set()
+
+    async def _copy(self, out: BinaryIO) -> None:
+        params: dict[str, str | int | bool] = {"follow": True, "stdout": True, "stderr": True}
+        if self.last:
+            params["since"] = f"{self.last:.9f}"
+        frames = None if self.container.tty else FrameReader()
+        async with self._engine.stream("GET", f"containers/{self.container.id}/logs", params=params) as response:
+            async for chunk in response.content.iter_any():
+                out.write(frames.feed(chunk) if frames else chunk)
+                out.flush()
+                self.last = time.time()
+
+    async def flushed(self) -> None:
+        """Waits for the end of a container that is ending; bounded."""
+        with anyio.move_on_after(FLUSH_SEC):
+            await self.ended.wait()

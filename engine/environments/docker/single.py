@@ -1,0 +1,91 @@
+"""An environment of one container, straight through the Engine API: no Compose file, so nothing to merge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anyio
+
+from engine.environments.docker import labels
+from engine.environments.docker.conflicts import with_holder
+from engine.environments.docker.definition import KEEP_ALIVE, WantedImage
+from engine.environments.docker.engine_api import EngineCallFailed
+from engine.environments.docker.environment import DockerEnvironment
+from engine.environments.docker.failures import fail
+from engine.environments.docker.readiness import start_timeout
+from engine.issues import Code
+from engine.tasks.task import MAIN, NetworkMode
+
+
+class SingleEnvironment(DockerEnvironment):
+    """`main` and its own network (none where the policy says so)."""
+
+    _id = ""
+
+    async def _prepare_images(self) -> None:
+        spec = self.spec
+        if spec.build_context is not None:
+            tag = labels.image_tag(spec.name, spec.content_digest, spec.run)
+            log = spec.log_folder / "build.log"
+            self.image = await self._shop.builds.image(
+                tag, spec.build_context, spec.run, log, spec.build_timeout_sec, self._watch.activity
+            )
+            return
+        if not spec.image:
+            raise fail(Code.ENVIRONMENT_FAILED, "the task has neither an image nor a Dockerfile nor a Compose file")
+        self.image = spec.image
+
+    async def _bring_up(self, limit: float) -> None:
+        if self.spec.build_context is None:
+            wanted = WantedImage(image=self.image)
+            await self._shop.images.ensure(wanted, self.spec.log_folder / "pull.log", self._watch.activity)
+        with anyio.move_on_after(limit):
+            async with self._shop.starts:
+                await self._create_and_start()
+            return
+        raise start_timeout((), limit, {})
+
+    async def _create_and_start(self) -> None:
+        marks = labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
+        network = "none"
+        if self.spec.network.mode is not NetworkMode.NO_NETWORK:
+            network = f"{self.project}_default"
+            try:
+                await self._engine.post("networks/create", {"Name": network, "Driver": "bridge", "Labels": marks})
+            except EngineCallFailed as error:
+                raise await with_holder(self._engine, error, "create the network") from error
+        try:
+            made = await self._engine.post(
+                "containers/create", self._container_body(network, marks), name=f"{self.project}-{MAIN}-1"
+            )
+            self._id = made["Id"]
+            await self._engine.post(f"containers/{self._id}/start")
+        except EngineCallFailed as error:
+            raise await with_holder(self._engine, error, "start main", service=MAIN) from error
+
+    def _container_body(self, network: str, marks: dict[str, str]) -> dict[str, object]:
+        spec = self.spec
+        host: dict[str, object] = {
+            "Init": True,
+            "NetworkMode": network,
+            "Mounts": [
+                {"Type": "bind", "Source": str(source), "Target": target} for source, target in spec.bind.items()
+            ],
+        }
+        if spec.cpus:
+            host["NanoCpus"] = int(spec.cpus * 1e9)
+        if spec.memory_mb:
+            host["Memory"] = spec.memory_mb * 1024 * 1024
+        body: dict[str, object] = {
+            "Image": self.image,
+            "Cmd": KEEP_ALIVE,
+            "Env": [f"{name}={value}" for name, value in spec.env.items()],
+            "Labels": {**marks, labels.SERVICE: MAIN},
+            "HostConfig": host,
+        }
+        if network != "none":
+            body["NetworkingConfig"] = {"EndpointsConfig": {network: {"Aliases": [MAIN]}}}
+        return body
+
+    async def _find_containers(self) -> Sequence[str]:
+        return [self._id] if self._id else []

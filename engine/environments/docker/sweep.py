@@ -1,0 +1,62 @@
+"""Finds and removes what dead runs left on the daemon; never what has no label of ours, or whose owner lives."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.environments.docker import labels
+from engine.environments.docker.engine_api import Engine
+from engine.environments.docker.removal import KINDS, Thing, find, remove_all
+
+
+class Leftover(msgspec.Struct, frozen=True, kw_only=True):
+    """`here` is False for an object of another host, whose owner can't be asked for from here; `kept` ones were left up
+    on purpose."""
+
+    thing: Thing
+    run: str = ""
+    trial: str = ""
+    environment: str = ""
+    project: str = ""
+    owner: str = ""
+    host: str = ""
+    kept: bool = False
+
+    @property
+    def here(self) -> bool:
+        return self.host == labels.host()
+
+
+async def find_leftovers(engine: Engine, *, kept: bool = False, elsewhere: bool = False) -> list[Leftover]:
+    """Objects whose owner is dead. `kept` adds those that somebody kept, `elsewhere` those of other hosts."""
+    everything = [_leftover(*one) for one in (await find(engine, labels.OWNER, KINDS)).items()]
+    marked = {found.project for found in everything if found.kept and found.project}
+    leftovers: list[Leftover] = []
+    for found in everything:
+        is_kept = found.kept or found.project in marked
+        if is_kept and not kept:
+            continue
+        if not found.here and not elsewhere:
+            continue
+        if found.here and labels.owner_alive(found.owner) and not is_kept:
+            continue
+        leftovers.append(msgspec.structs.replace(found, kept=is_kept))
+    return sorted(leftovers, key=lambda one: (one.run, one.project, KINDS.index(one.thing.kind), one.thing.name))
+
+
+async def remove_leftovers(engine: Engine, leftovers: list[Leftover]) -> dict[Thing, str]:
+    """What could not be removed, and why."""
+    return await remove_all(engine, [leftover.thing for leftover in leftovers])
+
+
+def _leftover(thing: Thing, marks: dict[str, str]) -> Leftover:
+    return Leftover(
+        thing=thing,
+        run=marks.get(labels.RUN, ""),
+        trial=marks.get(labels.TRIAL, ""),
+        environment=marks.get(labels.ENVIRONMENT, ""),
+        project=marks.get(labels.PROJECT, ""),
+        owner=marks.get(labels.OWNER, ""),
+        host=marks.get(labels.HOST, ""),
+        kept=labels.KEPT in marks,
+    )
