@@ -67,6 +67,7 @@ class TrialDeckApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*EVERYWHERE.bindings(priority=frozenset({"interrupt"}))]
     COMMANDS: ClassVar = {DeckCommands}
     COMMAND_PALETTE_BINDING = "ctrl+p"
+    NOTIFICATION_TIMEOUT = 4
 
     class EventsCame(Message):
         """The source has something to fold."""

@@ -7,32 +7,38 @@ from functools import partial
 from typing import Any
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 
-from screens.actions import EVERYWHERE, Place
+from screens.actions import EVERYWHERE, Action, Place
 
 
 class DeckCommands(Provider):
     """The actions of the screen that the palette was opened from, then the app's own."""
 
-    def _commands(self) -> Iterator[tuple[str, str, Any]]:
+    def _commands(self) -> Iterator[tuple[str, Any]]:
+        """Title, as it is shown and matched, and what to call."""
         place = getattr(self.screen, "PLACE", None)
         if isinstance(place, Place):
             for action in place.actions:
                 if action.palette:
-                    yield action.help, action.key_text, partial(self.app.run_action, action.name, self.screen)
+                    yield _title(action), partial(self.app.run_action, action.name, self.screen)
         for title, command in getattr(self.screen, "more_commands", list)():
-            yield title, "", command
+            yield title, command
         for action in EVERYWHERE.actions:
             if action.palette:
-                yield action.help, action.key_text, partial(self.app.run_action, action.name, self.app)
+                yield _title(action), partial(self.app.run_action, action.name, self.app)
 
     async def discover(self) -> Hits:
-        for title, keys, command in self._commands():
-            yield DiscoveryHit(title, command, help=keys or None)
+        for title, command in self._commands():
+            yield DiscoveryHit(Content(title), command, text=title)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for title, keys, command in self._commands():
+        for title, command in self._commands():
             score = matcher.match(title)
             if score > 0:
-                yield Hit(score, matcher.highlight(title), command, help=keys or None)
+                yield Hit(score, Content(title), command, text=title)
+
+
+def _title(action: Action) -> str:
+    return f"{action.help}  ({action.key_text})" if action.keys else action.help

@@ -60,6 +60,11 @@ def span(seconds: float | None) -> str:
     return f"{hours} h {rest:02}" if rest else f"{hours} h"
 
 
+def about(seconds: float) -> str:
+    """An estimate, no more exact than it can be."""
+    return span(seconds if seconds < 100 else 60 * round(seconds / 60))
+
+
 def short_span(seconds: float | None) -> str:
     """The same without a blank, for a narrow column: `45s`, `10m`, `8h`, `1.5h`."""
     if seconds is None:

@@ -6,11 +6,13 @@ Data only ever enters as plain text in a piece: nothing here, and nothing after 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+from textual.widget import Widget
 
 Piece = tuple[str, str]
 """Text, and the name of a style of `STYLES` ("" for the ordinary one)."""
@@ -35,6 +37,23 @@ STYLES = frozenset(
     }
 )
 """Component classes that line widgets share; `deck.tcss` says how they look."""
+
+
+GROUNDS = frozenset({"deck--cursor", "deck--cursor-idle"})
+"""Styles that lie under a whole line: they give a background, the others only ink."""
+
+
+def style_of(widget: Widget, name: str) -> Style:
+    """A shared style in a widget's own colours. Shades are mixed with the widget's background here, since a partial
+    style in Textual forgets how transparent its colour is.
+    """
+    return _layer(widget.get_component_rich_style(name), name in GROUNDS)
+
+
+@lru_cache(256)
+def _layer(style: Style, ground: bool) -> Style:
+    layer = Style(bgcolor=style.bgcolor) if ground else Style(color=style.color)
+    return layer + style.without_color
 
 
 def cells(text: str) -> int:
@@ -79,9 +98,9 @@ def spread(left: Pieces, right: Pieces, width: int) -> Pieces:
     wanted = width_of(right)
     if not wanted:
         return fit(left, width)
-    if wanted + 2 > width:
+    if wanted + 4 > width:
         return fit(right, width)
-    return [*fit(left, width - wanted), *right]
+    return [*fit(left, width - wanted - 2), ("  ", ""), *right]
 
 
 def strip(pieces: Iterable[Piece], style_of: Callable[[str], Style], base: Style) -> Strip:

@@ -54,6 +54,11 @@ def interval(rate: Rate | None) -> str:
     return f"{100 * low:.0f}–{100 * high:.0f}"
 
 
+def cost_unknown(state: RunState) -> int:
+    """Finished trials whose cost nobody knows; one that still runs may yet say."""
+    return sum(1 for trial in state.trials.values() if trial.done and trial.started_at and trial.cost_usd is None)
+
+
 def unscored(arm: st.ArmState) -> int:
     """Done without a verdict."""
     return arm.finished - arm.scored

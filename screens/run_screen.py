@@ -22,7 +22,7 @@ from screens.app_protocols import RunControl
 from screens.pieces import Pieces
 from screens.question_screen import Answer, QuestionScreen
 from screens.run_actions import FILTER_HELP, RUN
-from screens.run_facts import badge, outcomes, rates
+from screens.run_facts import badge, cost_unknown, outcomes, rates
 from screens.source import RunSource
 from screens.trial_columns import BY_NAME, COLUMNS
 from screens.trial_filter import FilterError, parse
@@ -108,7 +108,7 @@ class RunScreen(Screen[None]):
         if self.rows.update(dirty, now):
             self._table.rows_changed()
         else:
-            self._table.repaint(dirty)
+            self._table.repaint(dirty | self.rows.groups.keys())
         if "" in dirty:
             self._facts(now)
             self._show_state()
@@ -210,7 +210,7 @@ class RunScreen(Screen[None]):
         self._facts_at = perf_counter()
         state = self.source.state
         self._header.eta = state.eta(now) if self.source.live and not state.cancelling else None
-        self._header.cost = (state.cost_usd, state.cost_unknown)
+        self._header.cost = (state.cost_usd, cost_unknown(state))
         found = {arm: outcomes(state, arm) for arm in state.arms}
         attempts = state.plan.attempts if state.plan else 1
         if attempts <= 1 and len(state.trials) <= QUICK_TRIALS:

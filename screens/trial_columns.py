@@ -49,7 +49,7 @@ COLUMNS = (
     Column("attempt", "#", 2, keep=30, right=True),
     Column("state", "state", 11, keep=99),
     Column("activity", "activity", 12, keep=80, widest=30),
-    Column("used", "limit", BAR, keep=50, sort_down=True),
+    Column("used", "used", BAR, keep=50, sort_down=True),
     Column("time", "time", 7, keep=90, right=True, sort_down=True),
     Column("limit", "of", 4, keep=40, right=True, sort_down=True),
     Column("cpu", "cpu", 5, keep=20, right=True, sort_down=True),
@@ -84,7 +84,7 @@ def cell(name: str, trial: TrialState, letter: str, now: datetime) -> Pieces:
         case "task":
             return [(trial.task, "deck--faint" if trial.state == st.QUEUED else "")]
         case "arm":
-            return [(letter, "deck--dim")]
+            return [(letter, "deck--faint" if trial.state == st.QUEUED else "deck--dim")]
         case "attempt":
             return [(str(trial.attempt), "deck--dim")]
         case "state":
@@ -97,7 +97,7 @@ def cell(name: str, trial: TrialState, letter: str, now: datetime) -> Pieces:
         case "time":
             return [(fmt.clock_time(trial.elapsed(now)), "" if trial.elapsed(now) is not None else "deck--faint")]
         case "limit":
-            return [(fmt.short_span(limit_of(trial)), "deck--dim")]
+            return [(fmt.short_span(limit_of(trial)), "deck--faint" if trial.state == st.QUEUED else "deck--dim")]
         case "cpu":
             return _cpu(trial)
         case "memory":

@@ -22,7 +22,7 @@ _LONGEST = 400
 _TERM = re.compile(
     r"""(?P<no>!*)(?:
         /(?P<regex>(?:\\.|[^/\\])*)(?:/(?=\s|$)|$)
-      | (?:(?P<field>[A-Za-z_]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<value>\S+))
+      | (?:(?P<field>[A-Za-z_]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<value>(?!!)\S+))
     )""",
     re.VERBOSE,
 )

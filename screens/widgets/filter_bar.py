@@ -120,7 +120,7 @@ class FilterBar(Horizontal):
             left += [(self.error, "deck--bad")]
         elif not self.editing and not self.text and not self.problems:
             left += [("all trials", "deck--faint")]
-        state.left, state.right = left, self.right
+        state.left, state.right = left, [] if self.error else self.right
         self.set_class(self.editing, "editing")
         state.show()
 

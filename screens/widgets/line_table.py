@@ -19,7 +19,7 @@ from textual.strip import Strip
 
 from screens.actions import Action, place
 from screens.columns import GAP, Column, share
-from screens.pieces import STYLES, Pieces, fit, strip
+from screens.pieces import STYLES, Pieces, fit, strip, style_of
 
 TABLE = place(
     "table",
@@ -190,7 +190,7 @@ class LineTable(ScrollView, can_focus=True):
         return self._shares_now[1]
 
     def style_of(self, name: str) -> Style:
-        return self.get_component_rich_style(name, partial=True)
+        return style_of(self, name)
 
     def render_line(self, y: int) -> Strip:
         width = self.room

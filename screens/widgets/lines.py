@@ -9,7 +9,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from screens.pieces import STYLES, Pieces, spread, strip, width_of
+from screens.pieces import STYLES, Pieces, spread, strip, style_of, width_of
 
 Line = tuple[Pieces, Pieces]
 
@@ -43,7 +43,7 @@ class Lines(Widget):
         return len(self._lines)
 
     def style_of(self, name: str) -> Style:
-        return self.get_component_rich_style(name, partial=True)
+        return style_of(self, name)
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width

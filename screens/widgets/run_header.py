@@ -17,6 +17,7 @@ from screens.widgets.lines import Line, Lines
 MOST_ARMS = 4
 FOLDED_WIDTH = 100
 FOLDED_HEIGHT = 30
+MOST_BAR = 60
 _SEPARATOR = ("  │ ", "deck--rule")
 
 
@@ -38,16 +39,16 @@ class RunHeader(Lines):
 
     def make(self, width: int) -> list[Line]:
         if self.folded:
-            return [self._progress(width, 12), self._arms_in_a_line(width)]
-        lines = [self._progress(width, max(20, min(60, width // 3)))]
+            return [self._progress(width), self._arms_in_a_line(width)]
+        lines = [self._progress(width)]
         arms = list(self.state.arms.values())
         shown = arms if len(arms) <= MOST_ARMS else arms[: MOST_ARMS - 1]
         names = max((cells(self._arm_name(arm)) for arm in shown), default=0)
         left = [self._arm(number, arm, min(names, 40)) for number, arm in enumerate(shown)]
         if len(shown) < len(arms):
             left.append([(f" … and {len(arms) - len(shown)} arms more", "deck--dim")])
-        right = [self._issues(), self._host(short=width < 160)]
-        room = width - max((width_of(pieces) for pieces in right), default=0) - 4
+        right = [self._issues(short=width < 140), self._host(short=width < 160)]
+        room = width - max((width_of(pieces) for pieces in right), default=0) - 5
         for number in range(max(len(left), 2)):
             pieces = fit(left[number] if number < len(left) else [], max(1, room))
             if number < len(right) and right[number]:
@@ -57,25 +58,28 @@ class RunHeader(Lines):
 
     # --- lines ---
 
-    def _progress(self, width: int, bar: int) -> Line:
+    def _progress(self, width: int) -> Line:
         state = self.state
+        short = width < FOLDED_WIDTH
         total = len(state.trials)
         done, running = state.done, state.count(st.RUNNING)
         queued = state.count(st.QUEUED, st.WAITING, st.INTERRUPTED)
+        counts: Pieces = [(f"  {done} of {total}", "deck--strong")]
+        if running:
+            counts.append((f" · {running} running", ""))
+        if queued:
+            counts.append((f" · {queued} queued", "deck--dim"))
+        right = self._clock(short)
+        bar = max(6, min(MOST_BAR, width - width_of(counts) - width_of(right) - 6))
         full = round(bar * done / total) if total else 0
         active = min(bar - full, max(1, round(bar * running / total)) if running else 0)
-        left: Pieces = [
+        bars: Pieces = [
             (" ", ""),
             ("━" * full, "deck--accent"),
             ("╍" * active, "deck--dim"),
             ("─" * (bar - full - active), "deck--rule"),
-            (f"  {done} of {total}", "deck--strong"),
         ]
-        if running:
-            left.append((f" · {running} running", ""))
-        if queued:
-            left.append((f" · {queued} queued", "deck--dim"))
-        return left, self._clock(short=width < FOLDED_WIDTH)
+        return [*bars, *counts], right
 
     def _clock(self, short: bool) -> Pieces:
         right: Pieces = []
@@ -84,7 +88,7 @@ class RunHeader(Lines):
             right.append((fmt.clock_time(elapsed), ""))
             right.append(("" if short else " gone", "deck--dim"))
         if self.eta is not None and self.state.finished is None:
-            right.append((f" · ≈ {fmt.span(self.eta)} to go", "deck--dim"))
+            right.append((f" · ≈ {fmt.about(self.eta)}{'' if short else ' to go'}", "deck--dim"))
         known, unknown = self.cost
         if known is not None or (unknown and not short):
             text = fmt.cost(known, unknown)
@@ -98,14 +102,14 @@ class RunHeader(Lines):
         pieces: Pieces = [
             (f" {fmt.arm_letter(number)}  ", "deck--accent"),
             *fit([(self._arm_name(arm), "")], names),
-            (f"  {arm.passed}/{arm.finished}".rjust(10), "deck--strong"),
-            (f" of {arm.assigned}", "deck--faint"),
-            (fmt.rate(arm.passed, arm.finished).rjust(9), ""),
-            (interval(rate).rjust(9), "deck--dim"),
+            (f"{arm.passed}/{arm.finished}".rjust(7), "deck--strong"),
+            (f" of {arm.assigned}".ljust(6), "deck--faint"),
+            (fmt.rate(arm.passed, arm.finished).rjust(8), ""),
+            (interval(rate).rjust(7), "deck--dim"),
         ]
         missing = unscored(arm)
         if missing:
-            pieces.append((f"   {missing} unscored", "deck--warn"))
+            pieces.append((f"  {missing} unscored", "deck--warn"))
         return pieces
 
     def _arm_name(self, arm: ArmState) -> str:
@@ -137,10 +141,10 @@ class RunHeader(Lines):
             pieces += [(" ", ""), *part] if number else part
         return pieces, right
 
-    def _issues(self) -> Pieces:
+    def _issues(self, short: bool) -> Pieces:
         pieces: Pieces = [("issues  ", "deck--dim"), *self._severities(short=False)]
-        if self.state.run_issues:
-            pieces.append((f"  · {len(self.state.run_issues)} of the run", "deck--dim"))
+        if self.state.run_issues and not short:
+            pieces.append((f" · {len(self.state.run_issues)} of the run", "deck--dim"))
         return pieces
 
     def _severities(self, short: bool) -> Pieces:
@@ -151,7 +155,8 @@ class RunHeader(Lines):
             if number:
                 many = "" if severity is Severity.FATAL or number == 1 else "s"
                 word = "" if short else f" {words[severity]}{many}"
-                pieces.append((f"{fmt.SEVERITY_GLYPHS[severity]} {number}{word}  ", styles[severity]))
+                gap = "  " if pieces else ""
+                pieces.append((f"{gap}{fmt.SEVERITY_GLYPHS[severity]} {number}{word}", styles[severity]))
         return pieces or [("" if short else "none", "deck--faint")]
 
     def _host(self, short: bool) -> Pieces:

@@ -8,7 +8,7 @@ from engine.issues import Severity
 from engine.state import RunState, Warned
 from screens import format as fmt
 from screens.columns import Column
-from screens.pieces import Pieces
+from screens.pieces import Pieces, cells
 from screens.widgets.line_table import LineTable
 
 _STYLES = {Severity.FATAL: "deck--bad", Severity.ERROR: "deck--warn", Severity.WARNING: "deck--dim"}
@@ -87,4 +87,9 @@ class WarningsFeed(LineTable):
         return "no issues so far"
 
     def wanted_widths(self) -> dict[str, int]:
-        return {"message": 400}
+        recent = self.state.feed[-200:]
+        tasks = (self.state.trials[warned.trial].task for warned in recent if warned.trial in self.state.trials)
+        return {
+            "task": max((cells(task) for task in tasks), default=0),
+            "code": max((len(warned.issue.code) + 2 for warned in recent), default=0),
+        }

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from screens import format as fmt
+from screens.columns import Column, share
+from screens.pieces import cells, cut, fit, spread, width_of
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, "—"), (0, "0:00:00"), (131, "0:02:11"), (3600 * 30 + 61, "30:01:01"), (-5, "0:00:00")]
+)
+def test_clock_time(seconds: float | None, text: str) -> None:
+    assert fmt.clock_time(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0.4 s"), (45, "45 s"), (90, "90 s"), (600, "10 min"), (1800, "30 min"), (28_800, "8 h"), (9000, "2 h 30")],
+)
+def test_span(seconds: float, text: str) -> None:
+    assert fmt.span(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0"), (512, "512"), (655_360, "640K"), (2_040_109_466, "1.9G"), (4 * 2**30, "4G"), (1e15, "909T")],
+)
+def test_size(count: float, text: str) -> None:
+    assert fmt.size(count) == text
+
+
+def test_size_of_says_the_unit_once() -> None:
+    assert fmt.size_of(2_040_109_466, 4 * 2**30) == "1.9/4G"
+    assert fmt.size_of(600 * 2**20, 4 * 2**30) == "600M/4G"
+    assert fmt.size_of(600, 0) == "600"
+    assert fmt.size_of(None, 0) == "—"
+
+
+def test_unknown_cost_is_never_a_zero() -> None:
+    assert fmt.cost(None, 3) == "—"
+    assert fmt.cost(0.0, 0) == "$0.00"
+    assert fmt.cost(0.13, 1) == "≥ $0.13, 1 unknown"
+
+
+def test_rate_of_nothing_is_a_dash() -> None:
+    assert fmt.rate(0, 0) == "—"
+    assert fmt.rate(31, 48) == "64.6 %"
+
+
+def test_arm_letters() -> None:
+    assert [fmt.arm_letter(number) for number in (0, 1, 25, 26, 27)] == ["A", "B", "Z", "AA", "AB"]
+
+
+def test_a_bar_that_has_begun_shows_it() -> None:
+    assert fmt.bar(0, 4) == ("", "────")
+    assert fmt.bar(0.001, 4) == ("╸", "───")
+    assert fmt.bar(7, 4) == ("━━━━", "")
+
+
+@pytest.mark.parametrize("width", range(12))
+def test_fit_is_exactly_as_wide_as_asked(width: int) -> None:
+    for text in ("", "abc", "größe-日本語", "日本語日本語日本語", "e\u0301" * 9):
+        for right in (False, True):
+            assert width_of(fit([(text, ""), (" and more", "")], width, right)) == width
+        assert cells(cut(text, width)) <= width
+
+
+@pytest.mark.parametrize("width", range(30))
+def test_spread_is_exactly_as_wide_as_asked(width: int) -> None:
+    assert width_of(spread([("left side", "")], [("right", "")], width)) == width
+
+
+def test_columns_leave_by_importance_and_fill_the_width() -> None:
+    columns = [
+        Column("a", "a", 10, keep=3, widest=20),
+        Column("b", "b", 5, keep=1),
+        Column("c", "c", 5, keep=2, widest=99),
+    ]
+    for width in range(10, 80):
+        shares = share(columns, width)
+        assert sum(cells for _, cells in shares) + 2 * (len(shares) - 1) == width
+    assert [column.name for column, _ in share(columns, 20)] == ["a", "c"]
+    assert [column.name for column, _ in share(columns, 12)] == ["a"]
