@@ -109,13 +109,13 @@ class TrialScreen(Screen[None]):
     # --- what the app calls ---
 
     def run_changed(self, dirty: set[str]) -> None:
-        if self.trial_id in dirty or "" in dirty:
+        if self.query(Breadcrumbs) and (self.trial_id in dirty or "" in dirty):
             self._find_logs()
             self._show_all()
 
     def clock_ticked(self, now: datetime) -> None:
         trial = self.trial
-        if trial is not None and not trial.done:
+        if trial is not None and not trial.done and self.query(Breadcrumbs):
             self._find_logs()
             self._show_all()
 
