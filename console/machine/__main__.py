@@ -15,6 +15,7 @@ from console.machine.docker_client import Client, put_first
 from console.machine.engine import ensure_engine
 from console.machine.progress import Progress
 from console.machine.suite import NO_ENGINE, run_suite
+from console.machine.tools import ensure_tools
 from console.machine.trouble import Trouble
 from console.machine.venv import FOLDER, ensure_venv
 
@@ -86,6 +87,7 @@ def demo(arguments: list[str], progress: Progress) -> int:
 def test(arguments: list[str], progress: Progress) -> int:
     with one_at_a_time(progress):
         python = ensure_venv(ROOT, progress, DEV_EXTRAS)
+        ensure_tools(progress)
         try:
             use_engine(progress)
         except Trouble as trouble:
