@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
 from engine.text import clean
 
@@ -140,7 +139,8 @@ def _write_report(error: Exception) -> Path:
     path = folder / f"{datetime.now():%Y-%m-%d__%H-%M-%S}-{os.getpid()}.txt"
     facts = [
         f"trialdeck {VERSION}, Python {platform.python_version()}, {platform.platform()}",
-        f"command: {sys.argv[1] if len(sys.argv) > 1 else '(none)'}",  # not its arguments: they may hold what is private
+        # Its arguments stay out: they may hold what is private.
+        f"command: {sys.argv[1] if len(sys.argv) > 1 else '(none)'}",
         "",
         *traceback.format_exception(error),
     ]
@@ -149,7 +149,5 @@ def _write_report(error: Exception) -> Path:
 
 
 def _innermost(error: Exception) -> str:
-    frame: FrameType | None = None
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        pass
-    return f" in {Path(frame.f_code.co_filename).name}, line {frame.f_lineno}" if frame is not None else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""

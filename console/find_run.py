@@ -14,8 +14,8 @@ _SHOWN = 5
 
 
 def find_run(text: str, runs_dir: Path = RUNS_DIR) -> Path:
-    """`text` is a folder, a run's name in `runs_dir`, the beginning of one (with or without its time), or `last`: the run
-    that something happened in last. Raises Unusable with what it might have meant.
+    """`text` is a folder, a run's name in `runs_dir`, the beginning of one (with or without its time), or `last`: the
+    run that something happened in last. Raises Unusable with what it might have meant.
     """
     folder = Path(text).expanduser()
     if ("/" in text or text in (".", "..")) or (folder.is_dir() and _is_run(folder)):

@@ -19,7 +19,7 @@ _NOT_FOR_TERMINALS = re.compile(
 
 
 class Out:
-    """Writes to `stream` (stdout); what its encoding lacks becomes a question mark. Raises BrokenPipeError when nobody reads."""
+    """Writes to `stream` (stdout); what its encoding lacks becomes a question mark. BrokenPipeError: nobody reads."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
@@ -35,7 +35,7 @@ class Out:
         self._stream.flush()
 
     def json(self, document: bytes) -> None:
-        """A JSON text; characters that a terminal would obey are escaped, which changes nothing for a reader of JSON."""
+        """A JSON text; characters that a terminal would obey are escaped, which is the same to a reader of JSON."""
         text = _NOT_FOR_TERMINALS.sub(_escaped, document.decode("utf-8"))
         if (encoding := getattr(self._stream, "encoding", None)) and encoding.lower().replace("-", "") != "utf8":
             text = "".join(char if char.isascii() else _escape(char) for char in text)
@@ -43,7 +43,12 @@ class Out:
         self._stream.flush()
 
     @property
+    def is_terminal(self) -> bool:
+        return self._stream.isatty()
+
+    @property
     def width(self) -> int:
+        """Columns to fit text into."""
         return shutil.get_terminal_size((WIDTH, 24)).columns if self._stream.isatty() else WIDTH
 
 

@@ -1,0 +1,51 @@
+"""`trialdeck cancel`: end a run, or one trial of it; what runs is cleaned up."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from console.errors import Unusable
+from console.find_run import RUNS_DIR, find_run
+from console.out import Out
+from console.run_condition import load
+from engine.runs.control import send_command
+from engine.state import RunState
+
+
+def cancel(
+    run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
+    trial: Annotated[str, typer.Option(help="Only this trial: its name, or the beginning of it.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Don't wait for the clean-up of each trial.")] = False,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+) -> None:
+    """Cancel a run that goes on, or one of its trials. Verdicts stay; `trialdeck resume` goes on later."""
+    if trial and force:
+        raise Unusable("--force is for a whole run; a single trial is always cleaned up")
+    folder = find_run(run, runs_dir)
+    name = find_trial(trial, load(folder)[0]) if trial else ""
+    answer = send_command(folder, {"command": "cancel", "trial": name, "force": force})
+    if not answer.get("ok"):
+        raise Unusable(f"{folder}: not cancelled: {answer.get('error', 'the engine gives no reason')}")
+    if name:
+        Out().line(f"cancelled {name}")
+        return
+    running = answer.get("running", 0)
+    what = "removed by force" if force else "cleaned up"
+    Out().line(f"cancelling {folder.name}: {running} running, {what}; `trialdeck watch {folder.name}` shows it")
+
+
+def find_trial(text: str, state: RunState) -> str:
+    """A trial's name, from the beginning of it. Raises Unusable."""
+    if text in state.trials:
+        return text
+    matches = [name for name in state.trials if name.startswith(text)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise Unusable(f"--trial {text} could be {', '.join(sorted(matches)[:5])}; type more of the name")
+    near = difflib.get_close_matches(text, list(state.trials), 5, 0.5)
+    raise Unusable(f"--trial {text}: no such trial" + (f"; did you mean {', '.join(near)}?" if near else ""))

@@ -1,0 +1,42 @@
+"""`trialdeck show`: everything about a run, as text or as a versioned JSON document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from console.find_run import RUNS_DIR, find_run
+from console.out import Out
+from console.run_condition import load
+
+
+def show(
+    run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON document (docs/show-json.md).")] = False,
+) -> None:
+    """Show a run: arms with their denominators, trials, issues, cost, and the comparison of its arms."""
+    folder = find_run(run, runs_dir)
+    state, condition = load(folder)
+    out = Out()
+    if as_json:
+        import msgspec
+
+        from console.show_document import show_document
+
+        out.json(msgspec.json.format(msgspec.json.encode(show_document(folder, state, condition))))
+        return
+    from console.run_text import comparison_text, header_lines, issue_lines, summary_lines, trial_table
+
+    header = header_lines(state, folder)
+    if not header:
+        out.lines([f"folder   {folder}", f"state    {condition}: nothing has happened yet"])
+        return
+    out.lines([*header, f"state    {condition}", "", *trial_table(state, out.width if out.is_terminal else None), ""])
+    issues = issue_lines(state)
+    out.lines([*issues, ""] if issues else [])
+    out.lines(summary_lines(state, folder)[:-1])
+    comparison = comparison_text(state, out.width)
+    out.lines(["", *comparison] if comparison else [])
