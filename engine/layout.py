@@ -1,17 +1,17 @@
 """Where things lie in a run folder. Harbor's viewer reads `config.json`, `result.json` and the trial folders.
 
-    <run>/
-      config.json result.json          the run as Harbor's viewer wants it
-      card.toml                        what is measured and how, frozen by its digest
-      events.jsonl host.jsonl          the event stream; samples of the host
-      engine.json engine.log           the engine's process: owner, socket; its own log
-      <trial>/
-        config.json result.json trial.log exception.txt
-        agent/ verifier/ artifacts/    as in Harbor; artifacts/manifest.json
-        logs/build.log logs/hooks.log logs/services/<service>.log
-        samples.jsonl changes.json
-        interrupted-<n>/               the record of a run of this trial that an engine's end cut off
-        steps/<name>/                  agent/, verifier/, artifacts/ of one step
+<run>/
+  config.json result.json          the run as Harbor's viewer wants it
+  card.toml                        what is measured and how, frozen by its digest
+  events.jsonl host.jsonl          the event stream; samples of the host
+  engine.json engine.log           the engine's process: owner, socket; its own log
+  <trial>/
+    config.json result.json trial.log exception.txt
+    agent/ verifier/ artifacts/    as in Harbor; artifacts/manifest.json
+    logs/build.log logs/hooks.log logs/services/<service>.log
+    samples.jsonl changes.json
+    interrupted-<n>/               the record of a run of this trial that an engine's end cut off
+    steps/<name>/                  agent/, verifier/, artifacts/ of one step
 """
 
 from __future__ import annotations

@@ -97,6 +97,7 @@ class TrialState(msgspec.Struct, kw_only=True):
     files_changed: ev.FilesChanged | None = None
     reward: float | None = None
     rewards: dict[str, float] = msgspec.field(default_factory=dict)
+    step_rewards: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)
     passed: bool | None = None
     tests_passed: int | None = None
     tests_total: int | None = None
@@ -387,9 +388,7 @@ class RunState:
         trial.step = clean_line(event.step)
         trial.activity = ""
         trial.activity_at = event.at
-        trial.phases.append(
-            Span(phase=event.phase, started_at=event.at, step=trial.step, limit_sec=event.limit_sec)
-        )
+        trial.phases.append(Span(phase=event.phase, started_at=event.at, step=trial.step, limit_sec=event.limit_sec))
 
     def _phase_finished(self, event: ev.PhaseFinished) -> None:
         trial = self.trials[event.trial]
@@ -487,6 +486,8 @@ class RunState:
         trial = self.trials[event.trial]
         trial.reward = event.reward
         trial.rewards = {clean_line(name): value for name, value in event.rewards.items()}
+        if event.step and event.reward is not None:
+            trial.step_rewards[clean_line(event.step)] = {**trial.rewards, "reward": event.reward}
         if event.tests_total is not None:
             trial.tests_passed = event.tests_passed
             trial.tests_total = event.tests_total

@@ -31,9 +31,7 @@ class OracleAgent:
                 )
             )
         await session.environment.upload(folder, str(SOLUTION))
-        await session.environment.upload_bytes(
-            normalised(script.read_bytes()), str(SOLUTION / "solve.sh"), mode=0o755
-        )
+        await session.environment.upload_bytes(normalised(script.read_bytes()), str(SOLUTION / "solve.sh"), mode=0o755)
 
     async def run(self, session: AgentSession) -> AgentEnd:
         session.activity("solve.sh")

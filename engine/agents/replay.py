@@ -51,7 +51,9 @@ class ReplayAgent:
             self.recording = self._find(session.task.id, session.attempt, session.step)
         except AgentConfigInvalid as error:
             raise TrialFailed(
-                Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, str(error), (Evidence("arm", self.arm.name),))
+                Issue(
+                    Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, str(error), (Evidence("arm", self.arm.name),)
+                )
             ) from None
 
     async def run(self, session: AgentSession) -> AgentEnd:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from engine.events import AnyEvent, EngineStarted, RunFinished, TrialFinished, TrialInterrupted, TrialStarted, decode_lines
+from engine.events import (
+    AnyEvent,
+    EngineStarted,
+    RunFinished,
+    TrialFinished,
+    TrialInterrupted,
+    TrialStarted,
+    decode_lines,
+)
 from engine.layout import EVENTS, HOST_SAMPLES, SAMPLES
 from engine.owner import owner_alive, read_owner
 from engine.readers.followed_file import FollowedFile

@@ -195,7 +195,13 @@ def _look_at_end(record: Record, last: ExecResult | None, exit_code: int | None,
         )
     elif exit_code not in (0, None):
         record.issue(
-            Issue(Severity.WARNING, Phase.AGENT, Code.AGENT_EXIT_NONZERO, f"the agent ended with exit code {exit_code}", (output,))
+            Issue(
+                Severity.WARNING,
+                Phase.AGENT,
+                Code.AGENT_EXIT_NONZERO,
+                f"the agent ended with exit code {exit_code}",
+                (output,),
+            )
         )
 
 
@@ -205,7 +211,7 @@ async def _keep_what_it_left(job: TrialJob, environment: Environment, record: Re
     counts = {kind: sum(1 for change in changes if change.kind == kind) for kind in ("added", "changed", "deleted")}
     listing = {kind: [change.path for change in changes if change.kind == kind] for kind in counts}
     (record.folder / CHANGES).write_bytes(msgspec.json.format(msgspec.json.encode(listing)) + b"\n")
-    record.emit(ev.FilesChanged(trial=job.trial, **counts))
-    await environment.download(
-        "/logs/agent", folder, max_bytes=MAX_LOG_FOLDER_BYTES, timeout_sec=DOWNLOAD_SEC
+    record.emit(
+        ev.FilesChanged(trial=job.trial, added=counts["added"], changed=counts["changed"], deleted=counts["deleted"])
     )
+    await environment.download("/logs/agent", folder, max_bytes=MAX_LOG_FOLDER_BYTES, timeout_sec=DOWNLOAD_SEC)

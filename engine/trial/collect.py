@@ -41,7 +41,9 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-async def collect(job: TrialJob, stage: Stage, environment: Environment, record: Record, *, stop_main: bool) -> list[Collected]:
+async def collect(
+    job: TrialJob, stage: Stage, environment: Environment, record: Record, *, stop_main: bool
+) -> list[Collected]:
     """Run the hooks and fetch the artifacts; the rows are also the folder's `artifacts/manifest.json`."""
     hooks = [hook for service in (True, False) for hook in _hooks(job, stage) if (hook.service == MAIN) is service]
     artifacts = _artifacts(job, stage)
@@ -149,7 +151,9 @@ async def _fetch(
     source = PurePosixPath(base or "/") / artifact.source
     place = PurePosixPath(artifact.destination or str(source).lstrip("/") or ".")
     implicit = artifact.source == str(LOGS_ARTIFACTS) and artifact.service == MAIN
-    holder = next((other for other in taken if other == place or other in place.parents or place in other.parents), None)
+    holder = next(
+        (other for other in taken if other == place or other in place.parents or place in other.parents), None
+    )
     if artifact.service not in environment.services:
         transfer, note = Transfer(status="missing"), f"there is no service {artifact.service}"
     elif holder is not None:
@@ -172,7 +176,9 @@ async def _fetch(
         if transfer.status not in ("missing", "refused"):
             taken[place] = artifact
     _raise_issue(artifact, transfer, note, record, implicit=implicit)
-    status = "empty" if transfer.status == "collected" and transfer.is_folder and not transfer.files else transfer.status
+    status = (
+        "empty" if transfer.status == "collected" and transfer.is_folder and not transfer.files else transfer.status
+    )
     if implicit and transfer.status == "missing":
         status = "empty"
     row = Collected(
@@ -233,14 +239,15 @@ def _raise_issue(artifact: Artifact, transfer: Transfer, note: str, record: Reco
     elif transfer.status == "refused":
         found = Code.ARTIFACT_REFUSED, f"artifact {where} was refused: {note}"
     elif transfer.status == "too_large":
-        found = Code.ARTIFACT_TOO_LARGE, f"artifact {where} is larger than {MAX_ARTIFACT_BYTES >> 20} MiB and was cut there"
+        found = (
+            Code.ARTIFACT_TOO_LARGE,
+            f"artifact {where} is larger than {MAX_ARTIFACT_BYTES >> 20} MiB and was cut there",
+        )
     elif transfer.skipped:
         found = Code.ARTIFACT_REFUSED, f"parts of artifact {where} were left out"
     if found is not None:
         evidence = (Evidence("left out", "\n".join(transfer.skipped[:50])),) if transfer.skipped else ()
-        record.issue(
-            Issue(Severity.WARNING, Phase.COLLECT, found[0], found[1], evidence, service=artifact.service)
-        )
+        record.issue(Issue(Severity.WARNING, Phase.COLLECT, found[0], found[1], evidence, service=artifact.service))
 
 
 def _encodable(rows: list[Collected]) -> bytes:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
 from engine.environments.environment import EnvironmentSpec
 from engine.tasks.digest import environment_digest
 from engine.tasks.host_env import resolve_env
 from engine.tasks.task import EnvironmentSettings, NetworkPolicy, first_existing
+from engine.tasks.verifier_image import VerifierImage
 from engine.trial.job import Stage, TrialJob
 
 
@@ -25,48 +24,22 @@ def agent_environment(job: TrialJob) -> EnvironmentSpec:
         network=settings.network or NetworkPolicy(),
         folder=job.task.environment_folder,
         env_key="environment.env",
+        log_folder=job.folder / "logs",
     )
 
 
-def tests_folder(job: TrialJob, stage: Stage) -> Path:
-    """`tests/` of the step where it has one with a script or an image of its own, else the task's."""
-    if stage.folder is not None:
-        own = stage.folder / "tests"
-        if first_existing(own / "test.sh", own / "Dockerfile", *_compose_files(own)):
-            return own
-    return job.task.folder / "tests"
-
-
-def tests_are_baked(job: TrialJob, stage: Stage) -> bool:
-    """Does the fresh verifier's image own its tests, so that nothing is uploaded?"""
-    declared = stage.verifier.environment
-    if declared is not None and declared.docker_image:
-        return True
-    tests = tests_folder(job, stage)
-    return first_existing(tests / "Dockerfile", *_compose_files(tests)) is not None
-
-
-def verifier_environment(job: TrialJob, stage: Stage) -> EnvironmentSpec:
-    """A fresh verifier's environment: its own image, its own tests folder's, else a fresh copy of the task's."""
-    declared = stage.verifier.environment
-    settings = declared or job.task.environment
-    if tests_are_baked(job, stage):
-        folder = tests_folder(job, stage)
-        image_only = declared is not None and declared.docker_image is not None
-        if not image_only:
-            settings = msgspec.structs.replace(settings, docker_image=None)
-    else:
-        folder, image_only = job.task.environment_folder, False
-        if declared is not None and declared.docker_image is None:
-            settings = msgspec.structs.replace(declared, docker_image=job.task.environment.docker_image)
+def verifier_environment(job: TrialJob, stage: Stage, image: VerifierImage) -> EnvironmentSpec:
+    """A fresh verifier's environment. The task's health check is the agent environment's and is not run in it."""
+    own = f"verifier-{stage.name}" if stage.name else "verifier"
     return _spec(
         job,
-        name=f"{job.trial}-verifier{f'-{stage.name}' if stage.name else ''}",
+        name=f"{job.trial}-{own}",
         environment="verifier",
-        settings=settings,
-        network=stage.verifier.network or settings.network or NetworkPolicy(),
-        folder=None if image_only else folder,
-        env_key="verifier.environment.env" if declared is not None else "environment.env",
+        settings=image.settings,
+        network=stage.verifier.network or image.settings.network or NetworkPolicy(),
+        folder=image.folder,
+        env_key="verifier.environment.env",
+        log_folder=job.folder / "logs" / own,
         with_healthcheck=False,
     )
 
@@ -78,24 +51,24 @@ def _spec(
     environment: str,
     settings: EnvironmentSettings,
     network: NetworkPolicy,
-    folder: Path | None,
+    folder: Path,
     env_key: str,
+    log_folder: Path,
     with_healthcheck: bool = True,
 ) -> EnvironmentSpec:
-    dockerfile = first_existing(folder / "Dockerfile") if folder else None
-    compose = first_existing(*_compose_files(folder)) if folder else None
-    context = folder if dockerfile is not None and settings.docker_image is None else None
+    compose = first_existing(folder / "docker-compose.yaml", folder / "docker-compose.yml")
+    context = folder if settings.docker_image is None and (folder / "Dockerfile").is_file() else None
     return EnvironmentSpec(
         run=job.run,
         trial=job.trial,
         name=name,
         environment=environment,
-        log_folder=job.folder / "logs" if environment == "agent" else job.folder / "logs" / name.removeprefix(job.trial + "-"),
-        task_folder=folder or job.task.folder,
+        log_folder=log_folder,
+        task_folder=folder,
         build_context=context,
         image=settings.docker_image,
         compose_file=compose,
-        content_digest=environment_digest(folder) if folder is not None and (context or compose) else "",
+        content_digest=environment_digest(folder) if context or compose else "",
         build_timeout_sec=settings.build_timeout_sec,
         start_timeout_sec=settings.build_timeout_sec,
         cpus=_capped(settings.cpus, job.cpus),
@@ -113,7 +86,3 @@ _Amount = TypeVar("_Amount", int, float)
 
 def _capped(declared: _Amount | None, cap: _Amount | None) -> _Amount | None:
     return min(declared, cap) if declared is not None and cap is not None else declared
-
-
-def _compose_files(folder: Path) -> tuple[Path, Path]:
-    return folder / "docker-compose.yaml", folder / "docker-compose.yml"

@@ -44,17 +44,6 @@ class TrialJob(msgspec.Struct, frozen=True, kw_only=True):
     cpus: float | None = None
     memory_mb: int | None = None
 
-    def limits(self) -> dict[Phase, float]:
-        """Seconds a phase may take, for the phases that have one limit (of the first step, in a multi-step task)."""
-        step = self.stages()[0]
-        limits = {
-            Phase.PREPARE: self.task.environment.build_timeout_sec,
-            Phase.VERIFY: step.verifier.timeout_sec * self.timeout_factor,
-        }
-        if step.agent.timeout_sec is not None:
-            limits[Phase.AGENT] = step.agent.timeout_sec * self.timeout_factor
-        return limits
-
     def stages(self) -> list[Stage]:
         """The task's steps, or the task itself as its only one."""
         task = self.task
@@ -74,3 +63,15 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     agent: AgentSettings
     verifier: VerifierSettings
     step: Step | None
+
+
+def limits_of(task: Task, timeout_factor: float) -> dict[Phase, float]:
+    """Seconds that a phase may take, for the phases that have one limit (of the first step, in a multi-step task)."""
+    first = task.steps[0] if task.steps else task
+    limits = {
+        Phase.PREPARE: task.environment.build_timeout_sec,
+        Phase.VERIFY: first.verifier.timeout_sec * timeout_factor,
+    }
+    if first.agent.timeout_sec is not None:
+        limits[Phase.AGENT] = first.agent.timeout_sec * timeout_factor
+    return limits

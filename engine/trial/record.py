@@ -145,4 +145,3 @@ def _add(total: int | None, more: int | None) -> int | None:
     if more is None:
         return total
     return more if total is None else total + more
-

@@ -70,7 +70,7 @@ def parse_json(data: bytes) -> RewardReading:
     except (ValueError, RecursionError) as error:
         return RewardReading(problem=f"reward.json is not valid JSON: {error}")
     if not isinstance(found, dict) or not found:
-        return RewardReading(problem="reward.json must be an object of numbers, such as {\"reward\": 1}")
+        return RewardReading(problem='reward.json must be an object of numbers, such as {"reward": 1}')
     rewards: dict[str, float] = {}
     for name, value in found.items():
         if not isinstance(value, bool | int | float):

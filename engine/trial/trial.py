@@ -11,7 +11,7 @@ from engine import events as ev
 from engine.agents.registry import make_agent
 from engine.environments.environment import Emit, Environment, Provider
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
-from engine.tasks.task import VerifierMode
+from engine.tasks.verifier_image import VerifierImage, verifier_image
 from engine.trial.agent_phase import run_agent
 from engine.trial.collect import Collected, collect
 from engine.trial.definitions import agent_environment
@@ -36,7 +36,9 @@ async def run_trial(job: TrialJob, provider: Provider, emit: Emit) -> Record:
         record.issue(failure.issue)
     except anyio.get_cancelled_exc_class():
         cancelled = True
-        record.issue(Issue(Severity.ERROR, record.phase_now, Code.HARNESS_INTERRUPTED, f"cancelled in phase {record.phase_now}"))
+        record.issue(
+            Issue(Severity.ERROR, record.phase_now, Code.HARNESS_INTERRUPTED, f"cancelled in phase {record.phase_now}")
+        )
     except Exception as error:
         record.issue(_engine_failed(error, record))
     with anyio.CancelScope(shield=True):
@@ -69,15 +71,15 @@ class _Trial:
         stages = job.stages()
         for number, stage in enumerate(stages, 1):
             last = number == len(stages)
-            fresh = job.task.verifier_mode(stage.verifier) is VerifierMode.SEPARATE
+            image = verifier_image(job.task, stage.step)
             limit = stage.agent.timeout_sec * job.timeout_factor if stage.agent.timeout_sec is not None else None
             with record.phase(Phase.AGENT, limit, stage.name):
                 await self._enter_step(stage, environment)
                 await run_agent(job, stage, make_agent(job.arm), environment, record)
             with record.phase(Phase.COLLECT, None, stage.name):
-                rows = await collect(job, stage, environment, record, stop_main=fresh and last)
+                rows = await collect(job, stage, environment, record, stop_main=image is not None and last)
             with record.phase(Phase.VERIFY, stage.verifier.timeout_sec * job.timeout_factor, stage.name):
-                verdict = await self._verify(stage, environment, rows, fresh=fresh, last=last)
+                verdict = await self._verify(stage, environment, rows, image, last=last)
             record.verdicts.append(verdict)
             minimum = stage.step.min_reward if stage.step is not None else None
             short = falls_short(verdict, minimum) if not last else ""
@@ -123,12 +125,12 @@ class _Trial:
             )
 
     async def _verify(
-        self, stage: Stage, environment: Environment, rows: list[Collected], *, fresh: bool, last: bool
+        self, stage: Stage, environment: Environment, rows: list[Collected], image: VerifierImage | None, *, last: bool
     ) -> StepVerdict:
         job, record = self.job, self.record
         folder = record.folder / "steps" / stage.name if stage.name else record.folder
-        if not fresh:
-            return await verify(job, stage, environment, record, folder, fresh=False, baked=False)
+        if image is None:
+            return await verify(job, stage, environment, record, folder, image=None)
         if last:
             await self._take_down(environment)
         if not any(row.destination and row.bytes for row in rows):
@@ -141,10 +143,10 @@ class _Trial:
                     tuple(Evidence(f"{row.service}:{row.source}", row.status) for row in rows),
                 )
             )
-        verifier = FreshVerifier(job, stage, self.provider, record.emit)
+        verifier = FreshVerifier(job, stage, image, self.provider, record.emit)
         self.up.append(verifier.environment)
         await verifier.start(record, rows, folder)
-        verdict = await verify(job, stage, verifier.environment, record, folder, fresh=True, baked=verifier.baked)
+        verdict = await verify(job, stage, verifier.environment, record, folder, image=image)
         if not last:
             await self._take_down(verifier.environment)
         return verdict

@@ -13,9 +13,10 @@ from engine.environments.script import launch, normalised
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.host_env import resolve_env
 from engine.tasks.task import LOGS_VERIFIER, TESTS
+from engine.tasks.verifier_image import VerifierImage, test_script
 from engine.text import decode_output
 from engine.trial.collect import Collected
-from engine.trial.definitions import tests_are_baked, tests_folder, verifier_environment
+from engine.trial.definitions import verifier_environment
 from engine.trial.job import DOWNLOAD_SEC, MAX_LOG_FOLDER_BYTES, SCRIPT_FETCH_SEC, Stage, TrialJob
 from engine.trial.log_file import LogFile
 from engine.trial.record import Record, StepVerdict
@@ -30,9 +31,9 @@ _OUTPUT = "test-stdout.txt"
 class FreshVerifier:
     """A verifier's own environment: made from its own definition, given the artifacts, removed at the end."""
 
-    def __init__(self, job: TrialJob, stage: Stage, provider: Provider, emit: Emit) -> None:
-        self.baked = tests_are_baked(job, stage)
-        self.environment = provider.environment(verifier_environment(job, stage), emit)
+    def __init__(self, job: TrialJob, stage: Stage, image: VerifierImage, provider: Provider, emit: Emit) -> None:
+        self.image = image
+        self.environment = provider.environment(verifier_environment(job, stage, image), emit)
 
     async def start(self, record: Record, rows: list[Collected], folder: Path) -> None:
         record.activity("start a fresh verifier")
@@ -55,14 +56,14 @@ async def make_log_folders(environment: Environment, names: tuple[str, ...]) -> 
 
 
 async def verify(
-    job: TrialJob, stage: Stage, environment: Environment, record: Record, folder: Path, *, fresh: bool, baked: bool
+    job: TrialJob, stage: Stage, environment: Environment, record: Record, folder: Path, *, image: VerifierImage | None
 ) -> StepVerdict:
     """Run the tests in `environment` and read the reward. Raises TrialFailed where there can be no valid score.
 
-    `folder` is the trial's folder (the step's, in a multi-step task). In a fresh verifier what the output says about its
+    `folder` is the trial's folder (the step's, in a multi-step task); `image` is a fresh verifier's. In a fresh verifier what the output says about its
     set-up decides; in a shared one, where the agent could have written it, it is only a proposal.
     """
-    script = await _bring_tests(job, stage, environment, record, baked=baked)
+    script = await _bring_tests(job, stage, environment, record, image)
     logs = folder / "verifier"
     logs.mkdir(parents=True, exist_ok=True)
     limit = stage.verifier.timeout_sec * job.timeout_factor
@@ -87,19 +88,27 @@ async def verify(
                 (Evidence("last output", decode_output(log.tail), f"verifier/{_OUTPUT}", log.lines),),
             )
         )
-    return _judge(record, stage, logs, result, log, fresh=fresh)
+    return _judge(record, stage, logs, result, log, fresh=image is not None)
 
 
-async def _bring_tests(job: TrialJob, stage: Stage, environment: Environment, record: Record, *, baked: bool) -> str:
+async def _bring_tests(
+    job: TrialJob, stage: Stage, environment: Environment, record: Record, image: VerifierImage | None
+) -> str:
     """Tests in place and `test.sh` executable; returns its path."""
-    if not baked:
+    if image is None or not image.tests_baked:
         record.activity("upload tests")
-        common, own = job.task.folder / "tests", tests_folder(job, stage)
-        for tests in dict.fromkeys((common, own)):
+        folders = [job.task.folder / "tests", *([stage.folder / "tests"] if stage.folder is not None else [])]
+        for tests in folders:
             if tests.is_dir():
                 await environment.upload(tests, str(TESTS))
-        source = own if (own / "test.sh").is_file() else common
-        await environment.upload_bytes(normalised((source / "test.sh").read_bytes()), _SCRIPT, mode=0o755)
+        source = test_script(job.task, stage.step)
+        if source is None:
+            raise TrialFailed(
+                Issue(
+                    Severity.FATAL, Phase.VERIFY, Code.VERIFIER_SETUP_FAILED, f"task {job.task.id} has no tests/test.sh"
+                )
+            )
+        await environment.upload_bytes(normalised(source.read_bytes()), _SCRIPT, mode=0o755)
         return _SCRIPT
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place) / "test.sh"
@@ -111,7 +120,7 @@ async def _bring_tests(job: TrialJob, stage: Stage, environment: Environment, re
                     Phase.VERIFY,
                     Code.VERIFIER_SETUP_FAILED,
                     f"the verifier's image has no {_SCRIPT}; its tests must be part of it",
-                    (Evidence("image of", str(tests_folder(job, stage))),),
+                    (Evidence("image of", str(image.folder)),),
                 )
             )
         script = copy.read_bytes()
@@ -188,7 +197,13 @@ def _raise_result_issue(record: Record, reading: RewardReading, result: ExecResu
         ended = "hit the memory limit"
     if not result.environment_alive or result.out_of_memory or (code is not None and code > 128):
         record.issue(
-            Issue(Severity.ERROR, Phase.VERIFY, Code.VERIFIER_CRASHED, f"the verifier {ended} before it wrote a reward", (output,))
+            Issue(
+                Severity.ERROR,
+                Phase.VERIFY,
+                Code.VERIFIER_CRASHED,
+                f"the verifier {ended} before it wrote a reward",
+                (output,),
+            )
         )
     facts = [output]
     if reading.raw:
@@ -234,4 +249,3 @@ def falls_short(verdict: StepVerdict, minimum: float | dict[str, float] | None) 
         if got is None or got < least:
             return f"{name} is {'missing' if got is None else format(got, 'g')}, at least {least:g} is needed to go on"
     return ""
-
