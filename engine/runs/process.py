@@ -82,7 +82,9 @@ async def _run(folder: Path, card: RunCard, plan: Plan, host_env: dict[str, str]
             left = remaining(plan, log.state)
             set_aside(log, left)
             card = _fit_descriptors(log, card)
-            run = Run(folder, card, plan, left.todo, log, provider, host_env, disk_folders=provider.disk_folders())
+            root = await provider.root_folder()
+            disks = (root,) if root is not None else ()
+            run = Run(folder, card, plan, left.todo, log, provider, host_env, disk_folders=disks)
             async with anyio.create_task_group() as group:
                 await group.start(serve, path, run.handle)
                 group.start_soon(_obey_signals, run)

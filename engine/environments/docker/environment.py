@@ -28,7 +28,7 @@ from engine.environments.docker.watching import KILLED, Watch, located
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import Emit, EnvironmentSpec, ExecResult, FileChange, Sink, Transfer
 from engine.issues import Code, Evidence, Phase, Severity, TrialFailed
-from engine.tasks.task import MAIN
+from engine.tasks.task import MAIN, Healthcheck
 
 LOOK_AGAIN_SEC = 1.0
 DEATH_SHOWS_SEC = 0.3
@@ -137,6 +137,12 @@ class DockerEnvironment(ABC):
         containers = self._watch.containers.values()
         words = {one.service: await self._watch.last_words(one) for one in containers if not judge(one).ready}
         raise start_timeout(containers, self.spec.start_timeout_sec, words)
+
+    async def check_health(self, healthcheck: Healthcheck) -> None:
+        try:
+            await wait_healthy(healthcheck, self._run_healthcheck)
+        except TrialFailed as error:
+            raise self._located(error) from error
 
     async def _run_healthcheck(self, command: str, timeout_sec: float) -> ExecResult:
         result = await self.execute(["bash", "-c", command], timeout_sec=timeout_sec)

@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -172,6 +173,13 @@ class DockerProvider:
             networks=len(networks),
             networks_ours=sum(1 for one in networks if labels.OWNER in (one.get("Labels") or {})),
         )
+
+    async def root_folder(self) -> Path | None:
+        """Where a local daemon keeps images and containers, so that its disk can be watched; None where it is remote."""
+        info: dict[str, Any] = await self.engine.get("info")
+        folder = Path(str(info.get("DockerRootDir", "")))
+        local = self.engine.endpoint.is_socket and info.get("Name") == socket.gethostname()
+        return folder if local and folder.is_absolute() and folder.is_dir() else None
 
     async def networks(self) -> tuple[int, int]:
         """How many networks the daemon has, and how many of them are ours."""
