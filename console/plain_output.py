@@ -287,4 +287,3 @@ def last_words(log: Path) -> str:
     except OSError:
         return ""
     return clean_line(next((line.strip() for line in reversed(lines) if line.strip()), ""), 500)
-

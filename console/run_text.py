@@ -180,8 +180,8 @@ def comparison_text(state: RunState, width: int) -> list[str]:
 
 
 def trial_table(state: RunState, width: int | None = None) -> list[str]:
-    """One line a trial, in the order of the tasks; columns as wide as what is in them. With a `width`, names of tasks are
-    cut to fit it."""
+    """One line a trial, in the order of the tasks; columns as wide as what is in them. With a `width`, names of tasks
+    are cut to fit it."""
     rows = [_row(trial) for trial in sorted(state.trials.values(), key=_by_task)]
     if not rows:
         return ["no trials"]
