@@ -44,7 +44,7 @@ def head(found: Comparison, width: int, height: int) -> list[Line]:
     if height >= 30:
         lines.append([])
         lines += _denominators(found)
-        lines += _sensitivity(found, width)
+        lines += [*_sensitivity(found, width), []]
     else:
         lines.append(_both_denominators(found))
         if found.arms[0].cost_total is not None or found.arms[1].cost_total is not None:

@@ -111,7 +111,7 @@ class Search:
     def extend(self, stop: Callable[[], bool] = lambda: False) -> bool:
         """Searches to the end of the file as known now; False when stopped before. One caller at a time."""
         if not self.complete and self.searched - self._line < _LONGEST:
-            self.searched = self._line  # the last line had no end yet: looked at again as a whole
+            self._take_back()
         while not self.complete:
             if stop():
                 return False
@@ -120,6 +120,15 @@ class Search:
                 return False  # cut since the last look; the next look says so
             self._take(data)
         return True
+
+    def _take_back(self) -> None:
+        """The last line had no end yet: it is looked at again as a whole, and may not match any more."""
+        self.searched = self._line
+        if self._line_hit:
+            self._line_hit = False
+            self.count -= 1
+            if self._hits and self._hits[-1] == self._line:
+                self._hits.pop()
 
     def _take(self, data: bytes) -> None:
         begins = self.searched

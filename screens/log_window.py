@@ -75,6 +75,10 @@ class LogWindow:
         last = rows[-1]
         return last.line.after >= self.reader.file.size and last.part == len(self._parts(last.line)) - 1
 
+    def sees(self, offset: int) -> bool:
+        """The line that begins at `offset` is in the window, from its first row on."""
+        return any(row.line.start == offset and row.part == 0 for row in self.rows())
+
     @property
     def bottom(self) -> int:
         """Where the last visible line ends."""
@@ -124,7 +128,7 @@ class LogWindow:
 
     def show(self, offset: int) -> None:
         """Moves only if the line at `offset` is not seen; then it stands a third down."""
-        if any(row.line.start == offset and row.part == 0 for row in self.rows()):
+        if self.sees(offset):
             return
         self.go_to(offset)
         self._up(self.height // 3)

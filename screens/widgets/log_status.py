@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from engine.text import clean_line
 from screens.format import size
+from screens.log_search import BadPattern, Pattern
 from screens.pieces import Pieces
 from screens.widgets.lines import Line, Lines
 
@@ -92,6 +93,13 @@ class SearchLine(Horizontal):
     class Left(Message):
         """Escape was pressed."""
 
+    class Asked(Message):
+        """For a pattern that is one."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     def compose(self) -> ComposeResult:
         yield SearchMark()
         yield SearchInput(
@@ -115,6 +123,18 @@ class SearchLine(Horizontal):
         said.text = clean_line(problem, 60)
         said.styles.width = len(said.text) + 3 if problem else 0
         said.show()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.say(_problem(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        problem = _problem(event.value)
+        self.say(problem)
+        if not problem:
+            self.close()
+            self.post_message(self.Asked(event.value))
 
     def on_search_input_given_up(self, event: SearchInput.GivenUp) -> None:
         event.stop()
@@ -142,3 +162,11 @@ def _bytes(count: int) -> str:
     """`640 bytes`, `12 KB`, `1.9 GB`."""
     short = size(count)
     return f"{short[:-1]} {short[-1]}B" if short[-1].isalpha() else f"{short} byte{'' if count == 1 else 's'}"
+
+
+def _problem(text: str) -> str:
+    try:
+        Pattern(text)
+    except BadPattern as error:
+        return str(error)
+    return ""

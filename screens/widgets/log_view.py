@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
-from textual.widgets import Input
-from textual.worker import get_current_worker
 
-from screens.actions import Action, place
+from screens.log_actions import LOG
 from screens.log_file import Change, GrowingFile
 from screens.log_index import LineIndex
 from screens.log_search import BadPattern, Pattern, Search
 from screens.log_window import LogWindow
+from screens.widgets.log_indexing import LogIndexing
 from screens.widgets.log_page import LogPage, LogScrollBar
+from screens.widgets.log_searching import LogSearching
 from screens.widgets.log_status import LogStatus, SearchLine
 
 LOOK_SEC = 0.25
 """How often a log that can be seen is looked at."""
-INLINE_BYTES = 1 << 20
-"""Growth up to this is indexed and searched on the spot; more goes to a thread."""
 SIDEWAYS = 8
 _MOST_COPIED = 16 * 1024
-
-LOG = place(
-    "log",
-    "In a log",
-    Action(name="scroll(-1)", keys=("up", "k"), label="up", help="Up one row", palette=False),
-    Action(name="scroll(1)", keys=("down", "j"), label="down", help="Down one row", palette=False),
-    Action(name="page(-1)", keys=("pageup", "ctrl+b"), label="page up", help="Up one page", palette=False),
-    Action(
-        name="page(1)", keys=("pagedown", "ctrl+f", "space"), label="page down", help="Down one page", palette=False
-    ),
-    Action(name="sideways(-1)", keys=("left", "h"), label="left", help="Left, where lines don't wrap", palette=False),
-    Action(name="sideways(1)", keys=("right", "l"), label="right", help="Right, where lines don't wrap", palette=False),
-    Action(name="home", keys=("home", "g"), label="first", help="To the first line"),
-    Action(name="end", keys=("end", "G"), label="last", help="To the last line; the log is not followed by that"),
-    Action(name="copy_line", keys=("y",), label="copy", help="Copy the marked line, or else the first one shown"),
-)
 
 
 class LogView(Vertical):
@@ -67,26 +47,15 @@ class LogView(Vertical):
     }
     """
 
-    @dataclass
-    class _Indexed(Message):
-        index: LineIndex
-
-    @dataclass
-    class _Searched(Message):
-        search: Search
-        first: bool = False
-
     def __init__(self, path: Path, label: str, *, follow: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self.label = label
         self.following = follow
-        self.search: Search | None = None
         self._file = GrowingFile(path)
         self._index = LineIndex(self._file)
         self._window = LogWindow(self._file, self._index)
-        self._indexing = False
-        self._searching = False
-        self._search_from = 0
+        self._indexing = LogIndexing(self)
+        self._searching = LogSearching(self)
         self._left_at: int | None = None  # size of the file when following was let go
         self._target: int | None = None  # a line number to go to once it is known
         self._placed = False
@@ -128,10 +97,6 @@ class LogView(Vertical):
         return self._window
 
     @property
-    def searching(self) -> bool:
-        return self._searching
-
-    @property
     def wrapping(self) -> bool:
         return self._window.wrap
 
@@ -149,7 +114,7 @@ class LogView(Vertical):
     def here(self) -> int:
         """Where the marked line begins if it can be seen, else the first one shown."""
         marked = self._page.marked
-        return marked if marked is not None and self._is_seen(marked) else self._window.top
+        return marked if marked is not None and self._window.sees(marked) else self._window.top
 
     # --- the file ---
 
@@ -188,12 +153,11 @@ class LogView(Vertical):
         self._window = LogWindow(self._file, self._index)
         self._window.set_wrap(wrap)
         self._page.set_window(self._window)
-        self._indexing = False
         self._left_at = None
         self._target = None
         self._placed = False
         if self.search is not None:
-            self._search_for(self.search.pattern, jump=False)
+            self._begin_search(self.search.pattern, jump=False)
 
     def _to_end(self) -> None:
         self._page.fit_window()
@@ -203,31 +167,16 @@ class LogView(Vertical):
     # --- the index ---
 
     def _index_more(self) -> None:
-        if self._indexing:
-            return
-        if self._file.size - self._index.scanned <= INLINE_BYTES:
-            self._index.extend()
+        if self._indexing.go_on(self._index, self._file.size):
             self._page.repaint()
             self._go_to_target()
-            return
-        self._indexing = True
-        index = self._index
 
-        def work() -> None:
-            worker = get_current_worker()
-            index.extend(lambda: worker.is_cancelled)
-            self.post_message(self._Indexed(index))
-
-        self.run_worker(work, thread=True, exclusive=True, group=f"index {id(self)}")
-
-    def on_log_view__indexed(self, event: _Indexed) -> None:
+    def on_log_indexing_indexed(self, event: LogIndexing.Indexed) -> None:
         event.stop()
-        if event.index is not self._index:
-            return
-        self._indexing = False
-        self._page.repaint()
-        self._go_to_target()
-        self.show_state()
+        if self._indexing.came(event, self._index):
+            self._page.repaint()
+            self._go_to_target()
+            self.show_state()
 
     # --- following and moving ---
 
@@ -346,6 +295,14 @@ class LogView(Vertical):
 
     # --- searching ---
 
+    @property
+    def search(self) -> Search | None:
+        return self._searching.search
+
+    @property
+    def searching(self) -> bool:
+        return self._searching.running
+
     def action_search(self) -> None:
         """Asks for a pattern; the last one can be edited."""
         self.query_one(SearchLine).open(self.search.pattern.text if self.search else "")
@@ -362,11 +319,10 @@ class LogView(Vertical):
 
     def stop_search(self) -> bool:
         """Cancels a search that runs, or else forgets the hits. False where there was neither."""
-        if self._searching:
-            self.workers.cancel_group(self, f"search {id(self)}")
-            self._searching = False
+        if self.searching:
+            self._searching.cancel()
         elif self.search is not None:
-            self.search = None
+            self._searching.forget()
             self._page.pattern = None
             self._page.marked = None
         else:
@@ -381,91 +337,39 @@ class LogView(Vertical):
         except BadPattern as error:
             return str(error)
         if pattern.empty:
-            self.search = None
+            self._searching.forget()
             self._page.pattern = None
-            self._moved()
         else:
-            self._search_for(pattern, jump=True)
+            self._begin_search(pattern, jump=True)
+        self._moved()
         return ""
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        try:
-            Pattern(event.value)
-            problem = ""
-        except BadPattern as error:
-            problem = str(error)
-        self.query_one(SearchLine).say(problem)
+    def _begin_search(self, pattern: Pattern, *, jump: bool) -> None:
+        self._page.pattern = pattern.in_text
+        self._searching.begin(self._file, pattern, self.here - 1, jump=jump)
+        self._search_more()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def _search_more(self) -> None:
+        self._searching.go_on(self._file)
+        at = self._searching.take_jump()
+        if at is not None:
+            self._let_go()
+            self._mark(at)
+
+    def on_log_searching_searched(self, event: LogSearching.Searched) -> None:
         event.stop()
-        problem = self.search_for(event.value)
-        line = self.query_one(SearchLine)
-        line.say(problem)
-        if not problem:
-            line.close()
-            self._page.focus()
+        if self._searching.came(event):
+            self._search_more()
+            self._moved()
+
+    def on_search_line_asked(self, event: SearchLine.Asked) -> None:
+        event.stop()
+        self.search_for(event.text)
+        self._page.focus()
 
     def on_search_line_left(self, event: SearchLine.Left) -> None:
         event.stop()
         self._page.focus()
-
-    def _search_for(self, pattern: Pattern, *, jump: bool) -> None:
-        self.workers.cancel_group(self, f"search {id(self)}")
-        self._searching = False
-        self.search = Search(self._file, pattern)
-        self._page.pattern = pattern.in_text
-        self._search_from = self.here - 1 if jump else -1
-        self._jump = jump
-        self._search_more()
-        self._moved()
-
-    _jump = False
-
-    def _search_more(self) -> None:
-        search = self.search
-        if search is None or self._searching or search.complete:
-            return
-        if self._file.size - search.searched <= INLINE_BYTES:
-            search.extend()
-            self._jump_to_first()
-            return
-        self._searching = True
-        start, jump = self._search_from, self._jump
-
-        def work() -> None:
-            worker = get_current_worker()
-            told = not jump
-
-            def stop() -> bool:
-                nonlocal told
-                if not told and (found := search.next_after(start)) is not None and found > start:
-                    told = True
-                    self.post_message(self._Searched(search, first=True))
-                return worker.is_cancelled
-
-            search.extend(stop)
-            self.post_message(self._Searched(search))
-
-        self.run_worker(work, thread=True, exclusive=True, group=f"search {id(self)}")
-
-    def on_log_view__searched(self, event: _Searched) -> None:
-        event.stop()
-        if event.search is not self.search:
-            return
-        if not event.first:
-            self._searching = False
-        self._jump_to_first()
-        self._moved()
-
-    def _jump_to_first(self) -> None:
-        if not self._jump or self.search is None:
-            return
-        at = self.search.next_after(self._search_from)
-        if at is not None:
-            self._jump = False
-            self._let_go()
-            self._mark(at)
 
     # --- the rest ---
 
@@ -474,9 +378,6 @@ class LogView(Vertical):
         if line is not None:
             self.app.copy_to_clipboard(self._window.text(line)[:_MOST_COPIED])
             self.notify("line copied", timeout=2)
-
-    def _is_seen(self, offset: int) -> bool:
-        return any(row.line.start == offset for row in self._window.rows())
 
     @property
     def _page(self) -> LogPage:

@@ -1,0 +1,95 @@
+"""The search in one log: begun, gone on with as the file grows, cancelled; large files in a thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+from textual.widget import Widget
+from textual.worker import get_current_worker
+
+from screens.log_index import Bytes
+from screens.log_search import Pattern, Search
+
+INLINE_BYTES = 1 << 20
+"""Growth up to this is searched on the spot; more goes to a thread."""
+
+
+class LogSearching:
+    """Belongs to a widget, which gets `Searched` when a thread has found a first hit ahead, or has ended."""
+
+    @dataclass
+    class Searched(Message):
+        search: Search
+        over: bool
+
+    def __init__(self, owner: Widget) -> None:
+        self._owner = owner
+        self._from = -1
+        self._jump = False
+        self.search: Search | None = None
+        self.running = False
+
+    @property
+    def _group(self) -> str:
+        return f"search {id(self)}"
+
+    def begin(self, file: Bytes, pattern: Pattern, start: int, *, jump: bool) -> None:
+        """`start`: the first hit behind it is where the view will go, if it is to go anywhere."""
+        self.cancel()
+        self.search = Search(file, pattern)
+        self._from, self._jump = start, jump
+
+    def cancel(self) -> None:
+        """A search that runs ends at its next chunk; what it found stays."""
+        if self.running:
+            self._owner.workers.cancel_group(self._owner, self._group)
+            self.running = False
+
+    def forget(self) -> None:
+        self.cancel()
+        self.search = None
+
+    def go_on(self, file: Bytes) -> None:
+        """Search what has not been searched: to the end of the file as it is known now."""
+        search = self.search
+        if search is None or self.running or search.complete:
+            return
+        if file.size - search.searched <= INLINE_BYTES:
+            search.extend()
+            return
+        self.running = True
+        start, jump = self._from, self._jump
+
+        def work() -> None:
+            worker = get_current_worker()
+            told = not jump
+
+            def stop() -> bool:
+                nonlocal told
+                if not told and (found := search.next_after(start)) is not None and found > start:
+                    told = True
+                    self._owner.post_message(self.Searched(search, over=False))
+                return worker.is_cancelled
+
+            search.extend(stop)
+            self._owner.post_message(self.Searched(search, over=True))
+
+        self._owner.run_worker(work, thread=True, exclusive=True, group=self._group)
+
+    def came(self, event: Searched) -> bool:
+        """Takes a message; False for one of a search that is none any more."""
+        if event.search is not self.search:
+            return False
+        if event.over:
+            self.running = False
+        return True
+
+    def take_jump(self) -> int | None:
+        """Where the view is to go after a new search, once there is a hit; only once."""
+        if not self._jump or self.search is None:
+            return None
+        at = self.search.next_after(self._from)
+        if at is not None:
+            self._jump = False
+        return at
