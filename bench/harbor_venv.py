@@ -60,12 +60,7 @@ def ensure_harbor_venv(venv: Path = VENV) -> Path:
     done = venv / "harbor-version.txt"
     whole = f"{HARBOR_VERSION} in {venv}\n"  # a venv that was moved doesn't work
     with _locked():
-        if (
-            harbor.exists()
-            and (venv / "bin" / "python").exists()
-            and done.exists()
-            and done.read_text() == whole
-        ):
+        if harbor.exists() and (venv / "bin" / "python").exists() and done.exists() and done.read_text() == whole:
             return harbor
         python = find_python()
         shutil.rmtree(venv, ignore_errors=True)
@@ -104,9 +99,7 @@ def _candidates() -> Iterator[Path]:
         if found := shutil.which(name):
             yield Path(found)
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    installed = sorted(
-        (pyenv / "versions").glob("3.*/bin/python"), key=lambda path: _numbers(path.parent.parent.name)
-    )
+    installed = sorted((pyenv / "versions").glob("3.*/bin/python"), key=lambda path: _numbers(path.parent.parent.name))
     yield from (path for path in installed if _numbers(path.parent.parent.name) >= OLDEST_PYTHON)
 
 

@@ -1,0 +1,1 @@
+"""The console under load, and at rest."""
