@@ -48,6 +48,7 @@ class FreshVerifier:
 async def make_log_folders(environment: Environment, names: tuple[str, ...]) -> None:
     """`/logs/<name>` with mode 0777 (the folders only), so that a task's own user can write there."""
     with tempfile.TemporaryDirectory() as made:
+        Path(made).chmod(0o755)  # becomes `/logs` itself, which others must be able to enter
         for name in names:
             folder = Path(made) / name
             folder.mkdir()
