@@ -100,7 +100,7 @@ class HomeScreen(Screen[None]):
         if event.whole:
             self._reading = False
             self._known = {run.folder: run for run in event.runs}
-            table.nothing = f"no runs in {self.runs_dir}; `trialdeck run` starts one"
+            table.nothing = "no runs here; `trialdeck run` starts one"
         if list(table.runs.values()) != event.runs or not event.runs:
             table.set_runs(event.runs)
         else:
@@ -110,7 +110,7 @@ class HomeScreen(Screen[None]):
             ["runs"],
             [
                 (f"{live} live · " if live else "", "deck--accent"),
-                (f"{fmt.count(len(event.runs), 'run')} in {self.runs_dir}", "deck--dim"),
+                (f"{fmt.count(len(event.runs), 'run')} in {self.runs_dir.name or self.runs_dir}", "deck--dim"),
             ],
         )
 

@@ -94,12 +94,15 @@ def fit(pieces: Iterable[Piece], width: int, right: bool = False) -> Pieces:
 
 
 def spread(left: Pieces, right: Pieces, width: int) -> Pieces:
-    """`left` at the left edge, `right` at the right one; `left` is cut where both don't fit."""
+    """`left` at the left edge, `right` at the right one. Where both don't fit `left` is cut first, to half the width."""
     wanted = width_of(right)
     if not wanted:
         return fit(left, width)
-    if wanted + 4 > width:
-        return fit(right, width)
+    room = max(0, width - min(width_of(left), width // 2) - 2)
+    if wanted > room:
+        right, wanted = fit(right, room), room
+    if wanted + 2 > width:
+        return fit(left, width)
     return [*fit(left, width - wanted - 2), ("  ", ""), *right]
 
 

@@ -1,0 +1,55 @@
+"""Driving the app in a test: a run folder, a frozen clock, and what stands on the screen as text."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from console.app import TrialDeckApp
+from engine import events as ev
+from tests.screens import fake_run
+
+PAUSES = 400
+"""How many turns of the event loop a test waits for something at most."""
+
+
+def screen_lines(app: TrialDeckApp) -> list[str]:
+    """The whole screen as it is painted, without colours."""
+    return ["".join(segment.text for segment in strip).rstrip() for strip in app.screen._compositor.render_strips()]
+
+
+def screen_text(app: TrialDeckApp) -> str:
+    return "\n".join(screen_lines(app))
+
+
+async def until(pilot: Pilot[Any], true: Callable[[], bool], what: str = "") -> None:
+    for _ in range(PAUSES):
+        if true():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError(f"never happened: {what or true}\n{screen_text(pilot.app)}")  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def opened(
+    folder: Path,
+    events: Iterable[ev.Event],
+    size: tuple[int, int] = (120, 40),
+    **given: Any,
+) -> AsyncIterator[tuple[TrialDeckApp, Pilot[Any]]]:
+    """The app on a run, all of which has been read and painted."""
+    fake_run.write(folder, events)
+    app = TrialDeckApp(folder, clock=lambda: fake_run.at(1500), **given)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await until(pilot, lambda: read_and_painted(app), "the run is read")
+        yield app, pilot
+
+
+def read_and_painted(app: TrialDeckApp) -> bool:
+    source = app.source
+    known = source is not None and source.caught_up and source.liveness != "starting"
+    return known and not app._dirty and not app._paint_waits and "reading" not in screen_text(app)

@@ -1,0 +1,272 @@
+"""The run screen through the keyboard and the mouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from console.app import TrialDeckApp
+from engine import events as ev
+from screens.run_screen import RunScreen
+from screens.widgets.run_header import RunHeader
+from screens.widgets.trials_table import TrialsTable
+from screens.widgets.warnings_feed import WarningsFeed
+from tests.screens import fake_run
+from tests.screens.deck import opened, screen_lines, screen_text, until
+
+pytestmark = pytest.mark.anyio
+A, B = "sonnet-5.5", "sol-6.1"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def table(app: TrialDeckApp) -> TrialsTable:
+    return app.screen.query_one(TrialsTable)
+
+
+async def append(app: TrialDeckApp, pilot: Pilot[Any], events: list[ev.Event]) -> None:
+    """Append to the run that is shown and wait until it is on the screen."""
+    assert app.source is not None
+    source = app.source
+    wanted = source.state.events + len(events)
+    fake_run.write(source.folder, events)
+    await until(pilot, lambda: source.state.events >= wanted and not app._dirty, "the new events are painted")
+    await pilot.pause()
+
+
+async def test_the_header_says_how_far_how_well_and_how_the_host_is(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, _):
+        lines = screen_lines(app)
+        assert "runs › sonnet against sol" in lines[0]
+        assert "terminal-bench 4.0.0 · card 7f3a91c · ● live" in lines[0]
+        assert "10 of 24 · 4 running · 10 queued" in lines[1]
+        assert "0:25:00 gone" in lines[1] and "≥ $4.17, 2 unknown" in lines[1]
+        assert "A  sonnet-5.5 terminus2" in lines[2] and "2/5 of 12" in lines[2] and "1 unscored" in lines[2]
+        assert "✗ 1 fatal  ! 1 error  ▵ 2 warnings" in lines[2]
+        assert "3/5 of 12  60.0 %  23–88" in lines[3]
+        assert "cpu 71 %  mem 38/64G  disk 212G  nets 19/31" in lines[3]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 10), (20, 5)])
+async def test_every_size_is_painted_and_no_line_is_too_wide(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with opened(tmp_path / "run", fake_run.story(), size) as (app, pilot):
+        for key in ("g", "w", "escape", "exclamation_mark", "slash", "x", "escape", "question_mark"):
+            await pilot.press(key)
+            await pilot.pause()
+            strips = app.screen._compositor.render_strips()
+            assert len(strips) == size[1] and all(strip.cell_length == size[0] for strip in strips)
+
+
+async def test_at_80_by_24_the_header_folds_and_warnings_become_a_count(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story(), (80, 24)) as (app, pilot):
+        lines = screen_lines(app)
+        assert "A sonnet-5.5 2/5 40.0 % ✗1  B sol-6.1 3/5 60.0 %" in lines[2]
+        assert "task" in lines[4] and "mem" not in lines[4] and "cpu" not in lines[4] and "issues" in lines[4]
+        assert "4 warnings, 4 new" in lines[-1]
+        await pilot.resize_terminal(200, 60)
+        await until(pilot, lambda: "mem" in screen_text(app) and "─ warnings (4 new)" in screen_text(app))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "4 warnings, 4 new" in screen_lines(app)[-1])
+
+
+async def test_the_cursor_stays_on_its_trial_while_rows_move(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("down", "down")
+        key = table(app).cursor_key
+        assert key is not None and app.source is not None
+        for press in ("s", "s", "r", "S", "g", "g", "g", "g"):
+            await pilot.press(press)
+            assert table(app).cursor_key == key, press
+        await append(app, pilot, fake_run.ended(key, 1500, True))
+        assert table(app).cursor_key == key
+        line = next(line for line in screen_lines(app) if line.startswith("›"))
+        assert "✓ passed" in line
+
+
+async def test_the_cursor_comes_back_to_its_trial_when_the_filter_goes(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("down", "down", "down")
+        key = table(app).cursor_key
+        await pilot.press("slash", *"hello", "enter")
+        assert table(app).cursor_key != key and "hello-world" in screen_text(app)
+        await pilot.press("escape")
+        assert table(app).cursor_key == key
+
+
+async def test_a_filter_is_seen_kept_changed_and_given_up(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("slash", *"arm:b", "enter")
+        assert "/ arm:b" in screen_text(app) and "12 of 24" in screen_text(app)
+        trial = fake_run.trial_id(1, B, 1)
+        await append(app, pilot, fake_run.ended(trial, 1500, True))
+        assert "/ arm:b" in screen_text(app) and "12 of 24" in screen_text(app)
+        await pilot.press("slash", *" state:passed", "enter")
+        assert "/ arm:b state:passed" in screen_text(app) and "4 of 24" in screen_text(app)
+        await pilot.press("escape")
+        assert "all trials" in screen_text(app) and "24 of 24" in screen_text(app)
+        await pilot.press("slash", "up", "enter")
+        assert "/ arm:b state:passed" in screen_text(app)
+
+
+async def test_a_wrong_regex_is_said_and_the_last_good_filter_stays(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("slash", *"/*")
+        assert "nothing to repeat" in screen_text(app)
+        await pilot.press("enter")
+        assert "nothing to repeat" in screen_text(app)
+        await pilot.press("escape")
+        assert "24 of 24" in screen_text(app)
+
+
+async def test_problems_only(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("exclamation_mark")
+        assert "! problems only" in screen_text(app) and "6 of 24" in screen_text(app)
+        await pilot.press("exclamation_mark")
+        assert "24 of 24" in screen_text(app)
+
+
+async def test_a_group_is_closed_with_enter_and_opened_again(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("g", "g", "home", "enter")
+        assert "▸ A  sonnet-5.5" in screen_text(app) and "▾ B  sol-6.1" in screen_text(app)
+        await pilot.press("enter")
+        assert "▾ A  sonnet-5.5" in screen_text(app)
+        await pilot.press("down", "left")
+        assert "▸ A  sonnet-5.5" in screen_text(app)
+
+
+async def test_a_click_on_the_header_sorts_and_a_click_on_a_row_selects(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        at = screen_lines(app)[5].index("time")
+        await pilot.click(TrialsTable, offset=(at, 0))
+        assert "sort: time ↓" in screen_text(app) and "time ↓" in screen_lines(app)[5]
+        await pilot.click(TrialsTable, offset=(at, 0))
+        assert "sort: time ↑" in screen_text(app)
+        await pilot.click(TrialsTable, offset=(5, 4))
+        assert screen_lines(app)[9].startswith("›")
+
+
+async def test_enter_opens_the_trial_and_esc_finds_everything_as_it_was(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story(), (80, 24)) as (app, pilot):
+        await pilot.press("slash", *"arm:b", "enter", "s", "end")
+        before = screen_text(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(app.screen, RunScreen), "the trial is open")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, RunScreen) and screen_text(app) == before, "as it was")
+
+
+async def test_double_click_opens(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.click(TrialsTable, offset=(5, 3), times=2)
+        await until(pilot, lambda: not isinstance(app.screen, RunScreen), "the trial is open")
+
+
+async def test_a_warning_jumps_to_its_trial_even_out_of_a_filter(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("slash", *"hello", "enter", "w")
+        await until(pilot, lambda: app.screen.query_one(WarningsFeed).has_focus)
+        await pilot.press("end", "enter")
+        assert table(app).cursor_key == fake_run.trial_id(0, A, 1)
+        assert table(app).has_focus and "24 of 24" in screen_text(app)
+        assert "warnings (4)" in screen_text(app), "all are read now"
+
+
+async def test_new_warnings_are_counted(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("w", "escape")
+        assert "warnings (4)" in screen_text(app)
+        trial = fake_run.trial_id(1, A, 1)
+        found = fake_run.issue(
+            fake_run.Severity.ERROR, fake_run.Phase.AGENT, fake_run.Code.MODEL_FAILED, "529 overloaded"
+        )
+        await append(app, pilot, [ev.IssueRaised(at=fake_run.at(1500), trial=trial, issue=found)])
+        assert "warnings (1 new)" in screen_text(app) and "529 overloaded" in screen_text(app)
+
+
+async def test_nothing_from_a_task_reaches_the_terminal_as_a_control_code_or_markup(tmp_path: Path) -> None:
+    hostile = "\x1b[2J\x1b]52;c;AAAA\x07[/red][bold]\x9b31m\x00\u202e"
+    plan = fake_run.plan(1)
+    trial = fake_run.trial_id(0, A, 1)
+    events = [
+        *plan,
+        ev.EngineStarted(at=fake_run.START, pid=1, host="x", session=1),
+        ev.TrialPlanned(at=fake_run.START, trial="h", task=f"t{hostile}", arm=A, attempt=1, position=9),
+        ev.TrialWaiting(at=fake_run.START, trial="h", reason=f"r{hostile}"),
+        *fake_run.begun(trial, 10),
+        ev.ActivityChanged(at=fake_run.at(20), trial=trial, activity=f"a{hostile}"),
+        ev.RunIssue(
+            at=fake_run.at(30),
+            issue=fake_run.issue(fake_run.Severity.ERROR, None, fake_run.Code.DISK_FULL, f"m{hostile}"),
+        ),
+    ]
+    async with opened(tmp_path / "run", events, (200, 60)) as (app, pilot):
+        for keys in ((), ("g",), ("g",), ("x",)):
+            await pilot.press(*keys)
+            for strip in app.screen._compositor.render_strips():
+                for segment in strip:
+                    assert not [
+                        char for char in segment.text if ord(char) < 32 or 127 <= ord(char) < 160 or char == "\u202e"
+                    ]
+        assert "[/red][bold]" in screen_text(app)
+
+
+async def test_an_event_paints_only_the_rows_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        painted: list[int] = []
+        widget = table(app)
+        original = widget.render_line
+        monkeypatch.setattr(widget, "render_line", lambda y: painted.append(y) or original(y))
+        trial = fake_run.trial_id(1, B, 1)
+        await append(app, pilot, [ev.ActivityChanged(at=fake_run.at(1500), trial=trial, activity="edit")])
+        await until(pilot, lambda: "edit · 0:00" in screen_text(app))
+        row = widget.find(trial)
+        assert row is not None and set(painted) == {row + 1}
+
+
+async def test_a_finished_run_says_so_and_takes_no_commands(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.finish(fake_run.story())) as (app, pilot):
+        await until(pilot, lambda: "✓ finished" in screen_lines(app)[0])
+        assert "24 of 24" in screen_lines(app)[1] and "to go" not in screen_text(app)
+        await pilot.press("x")
+        await until(pilot, lambda: "no engine runs this run now" in screen_text(app))
+
+
+async def test_case_82_the_header_counts_planned_trials_over_all_sessions(tmp_path: Path) -> None:
+    arms = 2
+    events = [*fake_run.plan(5), ev.EngineStarted(at=fake_run.START, pid=1, host="x", session=1)]
+    trials = [event.trial for event in events if isinstance(event, ev.TrialPlanned)]
+    assert len(trials) == 5 * arms
+    for number, trial in enumerate(trials[:6]):
+        events += [*fake_run.begun(trial, 10), *fake_run.ended(trial, 100, number < 4)]
+    events += [
+        *fake_run.begun(trials[6], 100),
+        ev.TrialInterrupted(at=fake_run.at(200), trial=trials[6], run_number=1, reason="x"),
+    ]
+    events.append(ev.EngineStarted(at=fake_run.at(300), pid=2, host="x", session=2, resumed=True))
+    for number, trial in enumerate(trials[6:]):
+        events += [*fake_run.begun(trial, 310), *fake_run.ended(trial, 400, True if number == 0 else None)]
+    async with opened(tmp_path / "run", events) as (app, _):
+        assert "10 of 10" in screen_lines(app)[1]
+        header = app.screen.query_one(RunHeader)
+        arms_now = header.state.arms.values()
+        assert sum(arm.passed for arm in arms_now) == 5
+        assert sum(arm.finished for arm in arms_now) == 10
+
+
+async def test_case_86_unscored_trials_stay_in_the_denominator(tmp_path: Path) -> None:
+    events = [*fake_run.plan(10), ev.EngineStarted(at=fake_run.START, pid=1, host="x", session=1)]
+    for number in range(10):
+        passed = True if number < 4 else (False if number < 6 else None)
+        trial = fake_run.trial_id(number, A, 1)
+        events += [*fake_run.begun(trial, 10), *fake_run.ended(trial, 100, passed)]
+    async with opened(tmp_path / "run", events) as (app, _):
+        line = screen_lines(app)[2]
+        assert "4/10 of 10" in line and "40.0 %  17–69" in line and "4 unscored" in line
