@@ -89,7 +89,7 @@ def check_cgroups(facts: DockerFacts, info: Mapping[str, Any]) -> Check:
         return warning(
             "limits",
             f"{text}; {' and '.join(missing)} limits do not hold",
-            "enable those controllers in the kernel, or delegate them to a rootless daemon: tasks are not comparable without",
+            "enable those controllers in the kernel, or delegate them to a rootless daemon",
         )
     return ok("limits", f"{text}: memory, CPU and process limits hold")
 
