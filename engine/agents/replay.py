@@ -26,6 +26,7 @@ mkdir -p "$state" 2>/dev/null
 if [ -s "$state/env" ]; then . "$state/env" 2>/dev/null; fi
 if [ -s "$state/cwd" ]; then cd "$(cat "$state/cwd")" 2>/dev/null; fi
 trap 'code=$?; pwd > "$state/cwd" 2>/dev/null; export -p > "$state/env" 2>/dev/null; exit $code' EXIT
+printf '$ '; cat "$1"
 . "$1"
 """
 
