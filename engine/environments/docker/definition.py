@@ -160,10 +160,14 @@ def _cut_off(definition: Definition) -> None:
 def _limits(main: Definition, spec: EnvironmentSpec) -> None:
     """Declared CPU and memory limit `main`, unless its own definition says otherwise."""
     declared = ((main.get("deploy") or {}).get("resources") or {}).get("limits") or {}
-    if spec.memory_mb and not main.get("mem_limit") and not declared.get("memory"):
-        main["mem_limit"] = str(spec.memory_mb * 1024 * 1024)
-    if spec.cpus and not main.get("cpus") and not declared.get("cpus"):
-        main["cpus"] = spec.cpus
+    memory = str(spec.memory_mb * 1024 * 1024) if spec.memory_mb else None
+    for short, long, value in (("mem_limit", "memory", memory), ("cpus", "cpus", spec.cpus)):
+        if not value or main.get(short) or declared.get(long):
+            continue
+        if declared:  # Compose refuses the two spellings side by side
+            declared[long] = value
+        else:
+            main[short] = value
 
 
 def _binds(main: Definition, bind: Mapping[Path, str]) -> None:

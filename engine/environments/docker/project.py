@@ -17,7 +17,7 @@ from engine.environments.docker.engine_api import EngineCallFailed, filters
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import fail
 from engine.environments.docker.host_tools import ToolMissing, ToolResult
-from engine.issues import Code, Evidence, Severity
+from engine.issues import Code, Evidence, Severity, TrialFailed
 from engine.tasks.task import MAIN
 
 SLOT_SEC = 3.0
@@ -117,11 +117,28 @@ class ProjectEnvironment(DockerEnvironment):
         await self._watch.look(self._find_containers)
         self._watch.follow_logs()
         failed = up_failed(result, "start")
-        if failed.issue.code in (Code.ENVIRONMENT_FAILED, Code.SERVICE_EXITED):
+        if failed.issue.code is Code.SERVICE_EXITED:
+            raise await self._network_gone(failed, result.tail)
+        if failed.issue.code is Code.ENVIRONMENT_FAILED:
             await self._raise_failed()
         if failed.issue.code in (Code.ADDRESS_POOL_EXHAUSTED, Code.NAME_CONFLICT):
             raise await with_holder(self._engine, EngineCallFailed(0, result.tail), "start")
         raise failed
+
+    async def _network_gone(self, failed: TrialFailed, text: str) -> TrialFailed:
+        """A service could not join the network of one that has ended: that one is named."""
+        for container in self._watch.containers.values():
+            if container.id[:12] in text:
+                words = await self._watch.last_words(container)
+                return fail(
+                    Code.SERVICE_EXITED,
+                    f"service {container.service} ended (exit code {container.exit_code}) before another one could share "
+                    "its network",
+                    *failed.issue.evidence,
+                    Evidence("log", words or "(nothing said)", file=f"services/{container.service}.log"),
+                    service=container.service,
+                )
+        return failed
 
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[None]:
