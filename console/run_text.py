@@ -24,7 +24,7 @@ def header_lines(state: RunState, folder: Path) -> list[str]:
     plan = state.plan
     if plan is None:
         return []
-    task_set = " ".join(part for part in (plan.task_set.name, plan.task_set.version) if part)
+    task_set = task_set_text(plan.task_set)
     trials = f"{fmt.count(plan.tasks, 'task')} × {fmt.count(len(plan.arms), 'arm')}"
     more = [
         f"concurrency {state.concurrency}",
@@ -50,11 +50,19 @@ def header_lines(state: RunState, folder: Path) -> list[str]:
 
 def describe_arm(arm: ev.ArmInfo) -> str:
     """`sonnet (terminus2 1.2, sonnet-5.5)`: whatever the name alone does not say."""
-    agent = " ".join(part for part in (arm.agent, arm.agent_version) if part)
-    parts = [agent if agent != arm.name else "", arm.model if arm.model != arm.name else ""]
+    agent = " ".join(part for part in (arm.agent if arm.agent != arm.name else "", arm.agent_version) if part)
+    parts = [f"version {agent}" if agent == arm.agent_version != "" else agent]
+    parts += [arm.model if arm.model != arm.name else ""]
     parts += [f"{key}={value}" for key, value in arm.parameters.items()]
     details = ", ".join(part for part in parts if part)
     return f"{arm.name} ({details})" if details else arm.name
+
+
+def task_set_text(task_set: ev.TaskSetInfo) -> str:
+    """Its name and version; of a git commit as much as git itself shows."""
+    commit = len(task_set.version) == 40 and all(char in "0123456789abcdef" for char in task_set.version)
+    version = task_set.version[:12] if commit else task_set.version
+    return " ".join(part for part in (task_set.name, version) if part)
 
 
 def short_digest(digest: str) -> str:
@@ -166,7 +174,7 @@ def comparison_text(state: RunState, width: int) -> list[str]:
     first, *others = arms
     context = ""
     if state.plan is not None:
-        context = " ".join(part for part in (state.plan.task_set.name, state.plan.task_set.version) if part)
+        context = task_set_text(state.plan.task_set)
     lines: list[str] = []
     for other in others:
         lines += [""] if lines else []
