@@ -57,7 +57,8 @@ def summary(trial: TrialState) -> Pieces:
         parts.append([("environment kept", "deck--accent")])
     line: Pieces = [(" ", "")]
     for number, part in enumerate(parts):
-        line += [_DOT, *part] if number else part
+        line += [_DOT] if number else []
+        line += [(clean_line(text), style) for text, style in part]
     return line
 
 
@@ -89,7 +90,8 @@ def tokens(count: int | None) -> str:
 
 
 def _row(label: str, *pieces: tuple[str, str]) -> Pieces:
-    return [(" ", ""), *fit([(label, "deck--dim")], _LABEL), *pieces]
+    """Whatever a folder says passes the sanitiser here, whether the state cleaned it or not."""
+    return [(" ", ""), *fit([(label, "deck--dim")], _LABEL), *((clean_line(text), style) for text, style in pieces)]
 
 
 def _verdict(trial: TrialState) -> list[Pieces]:
