@@ -2,8 +2,8 @@
 
 The engine appends events to `events.jsonl` of the run folder, resource samples to `samples.jsonl` of a trial and to
 `host.jsonl` of the run. `RunState` folds all of them. Times are UTC with an offset; durations are seconds measured by a
-monotonic clock, never differences of wall-clock times. Unknown fields are ignored, an unknown type decodes to None, so that
-a newer run folder still opens.
+monotonic clock, never differences of wall-clock times. Unknown fields are ignored, an unknown type decodes to None, so
+that a newer run folder still opens.
 """
 
 from __future__ import annotations
@@ -384,7 +384,8 @@ _decoder = msgspec.json.Decoder(AnyEvent)
 
 
 def encode(event: Event) -> bytes:
-    """One whole line, newline included. Lone surrogates (names that are not UTF-8) become U+FFFD."""
+    """One whole line, newline included. Lone surrogates (names that are not UTF-8) are written as `\\udcff`, so that
+    they can be told from each other."""
     try:
         return _encoder.encode(event) + b"\n"
     except UnicodeEncodeError:
@@ -394,7 +395,7 @@ def encode(event: Event) -> bytes:
 
 def _valid_text(value: object) -> object:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict):
         return {_valid_text(key): _valid_text(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -9,6 +9,7 @@
     config.json result.json trial.log exception.txt
     agent/ verifier/ artifacts/    as in Harbor; artifacts/manifest.json
     logs/build.log logs/hooks.log logs/services/<service>.log
+    logs/verifier/ logs/verifier-<step>/   the same of a fresh verifier's environment
     samples.jsonl changes.json
     interrupted-<n>/               the record of a run of this trial that an engine's end cut off
     steps/<name>/                  agent/, verifier/, artifacts/ of one step
@@ -68,15 +69,16 @@ def trial_logs(trial_folder: Path) -> list[LogFile]:
             for path in sorted((base / "verifier").glob("*"))
             if path.is_file() and path.suffix in (".txt", ".log", ".json")
         ]
-    services = sorted((trial_folder / "logs" / "services").glob("*.log"))
-    logs += [LogFile("service", path.stem, path) for path in services if path.stem == "main"]
-    logs += [LogFile("service", path.stem, path) for path in services if path.stem != "main"]
-    for kind, label, path in (
-        ("hooks", "hooks", trial_folder / "logs" / "hooks.log"),
-        ("build", "build", trial_folder / "logs" / "build.log"),
-        ("engine", "engine", trial_folder / TRIAL_LOG),
-    ):
-        if path.is_file():
-            logs.append(LogFile(kind, label, path))
+    fresh = sorted(folder for folder in (trial_folder / "logs").glob("verifier*") if folder.is_dir())
+    for folder, prefix in [(trial_folder / "logs", ""), *((folder, f"{folder.name}: ") for folder in fresh)]:
+        services = sorted((folder / "services").glob("*.log"), key=lambda path: (path.stem != "main", path.name))
+        logs += [LogFile("service", prefix + path.stem, path) for path in services]
+        logs += [
+            LogFile("hooks" if name == "hooks" else "build", prefix + name, folder / f"{name}.log")
+            for name in ("hooks", "build", "pull", "compose")
+            if (folder / f"{name}.log").is_file()
+        ]
+    if (trial_folder / TRIAL_LOG).is_file():
+        logs.append(LogFile("engine", "engine", trial_folder / TRIAL_LOG))
     order = {"agent": 0, "service": 1, "hooks": 2, "verifier": 3, "build": 4, "engine": 5}
     return sorted(logs, key=lambda log: order[log.kind])

@@ -8,27 +8,30 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from pathlib import Path
 
 import msgspec
 import psutil
 
-from engine.layout import ENGINE
+from engine.layout import ENGINE, EVENTS, HOST_SAMPLES
+
+SILENT_SEC = 120.0
+"""A run on another host that has written nothing for so long gives no sign of life any more; a live one samples its
+host every few seconds."""
+
+_SAME_START_SEC = 0.005
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """`started` is the process's start time in seconds since the epoch; `boot` names the boot of that host."""
+    """`started` is the process's start in seconds since the boot (since the epoch where there is no `/proc`): a clock
+    that is set does not move it. `boot` names the boot of that host."""
 
     pid: int
     started: float
     host: str
     boot: str = ""
     socket: str = ""
-
-    @property
-    def mark(self) -> str:
-        """The owner in one word, as a label on Docker objects: `pid:start time`."""
-        return f"{self.pid}:{self.started:.2f}"
 
 
 def boot_id() -> str:
@@ -39,10 +42,9 @@ def boot_id() -> str:
 
 
 def this_process(control_socket: str = "") -> Owner:
-    process = psutil.Process()
     return Owner(
         pid=os.getpid(),
-        started=process.create_time(),
+        started=_started(os.getpid()) or 0.0,
         host=socket.gethostname(),
         boot=boot_id(),
         socket=control_socket,
@@ -51,11 +53,27 @@ def this_process(control_socket: str = "") -> Owner:
 
 def process_alive(pid: int, started: float) -> bool:
     """Is this very process (not a later one with its number) still there?"""
+    found = _started(pid)
+    return found is not None and abs(found - started) < _SAME_START_SEC
+
+
+def _started(pid: int) -> float | None:
+    """None where there is no such process, or only what is left of one that ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return None if Path("/proc/self/stat").exists() else _started_elsewhere(pid)
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    return None if fields[0] in (b"Z", b"X") else int(fields[19]) / os.sysconf("SC_CLK_TCK")
+
+
+def _started_elsewhere(pid: int) -> float | None:
+    """Where there is no `/proc`."""
     try:
         process = psutil.Process(pid)
-        return abs(process.create_time() - started) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
-    except (psutil.NoSuchProcess, psutil.AccessDenied, ValueError):
-        return False
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
+    except (psutil.Error, ValueError):
+        return None
 
 
 def read_owner(run_folder: Path) -> Owner | None:
@@ -74,3 +92,19 @@ def owner_alive(owner: Owner | None) -> bool | None:
     if owner.boot and owner.boot != boot_id():
         return False
     return process_alive(owner.pid, owner.started)
+
+
+def engine_alive(run_folder: Path) -> bool:
+    """Does an engine run this now? One on another host does while the run's files still grow."""
+    alive = owner_alive(read_owner(run_folder))
+    return _written_lately(run_folder) if alive is None else alive
+
+
+def _written_lately(run_folder: Path) -> bool:
+    times = []
+    for name in (EVENTS, HOST_SAMPLES):
+        try:
+            times.append((run_folder / name).stat().st_mtime)
+        except OSError:
+            continue
+    return bool(times) and time.time() - max(times) < SILENT_SEC

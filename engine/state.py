@@ -1,7 +1,7 @@
 """RunState: what the events so far add up to. Pure: no I/O, no clock of its own.
 
-Screens, plain output and analysis render this and nothing else. `apply` costs a few microseconds; `take_dirty` says which
-trials changed since it was last asked, so that a screen touches only those rows.
+Screens, plain output and analysis render this and nothing else. `apply` costs a few microseconds; `take_dirty` says
+which trials changed since it was last asked, so that a screen touches only those rows.
 """
 
 from __future__ import annotations
@@ -206,6 +206,9 @@ class RunState:
         self.started_at: datetime | None = None
         self.last_event_at: datetime | None = None
         self.finished: ev.RunFinished | None = None
+        self._session_at: datetime | None = None
+        self._earlier_seconds = 0.0
+        self._seconds = 0.0
         self.engine_running = False
         self.sessions = 0
         self.paused = False
@@ -251,12 +254,10 @@ class RunState:
         return sum(1 for trial in self.trials.values() if trial.started_at is not None and trial.cost_usd is None)
 
     def elapsed(self, now: datetime) -> float | None:
-        if self.finished is not None:
-            return self.finished.seconds
-        if self.started_at is None:
-            return None
-        end = now if self.engine_running else (self.last_event_at or now)
-        return max(0.0, (end - self.started_at).total_seconds())
+        """Seconds for which an engine worked on the run: all its sessions, without the time between them."""
+        if self._session_at is not None:
+            return self._seconds + max(0.0, (now - self._session_at).total_seconds())
+        return self._seconds if self.finished is not None or self.started_at is not None else None
 
     def eta(self, now: datetime) -> float | None:
         """Seconds to go: what is left, at the mean duration of finished trials of the same arm (else of all) and the
@@ -290,17 +291,18 @@ class RunState:
     def apply(self, event: ev.Event) -> None:
         """Never raises on an event of our types, whatever the order: what refers to an unknown trial is passed over."""
         self.events += 1
-        trial_id = getattr(event, "trial", "")
-        if trial_id and type(event) is not ev.TrialPlanned:
+        kind = type(event)
+        trial_id: str = getattr(event, "trial", "")
+        if (trial_id or kind in _OF_A_TRIAL) and kind is not ev.TrialPlanned:
             trial = self.trials.get(trial_id)
             if trial is None:
                 return
             trial.last_event_at = event.at
-        if type(event) is not ev.HostSampled:
-            self.last_event_at = event.at
-        handler = self._handlers.get(type(event))
+        handler = self._handlers.get(kind)
         if handler is not None:
             handler(event)
+        if kind is not ev.HostSampled:
+            self.last_event_at = event.at
         self._dirty.add(trial_id)
 
     def _move(self, trial: TrialState, state: str) -> None:
@@ -311,21 +313,22 @@ class RunState:
         self._dirty.add("")
 
     def _run_planned(self, event: ev.RunPlanned) -> None:
-        self.plan = event
+        self.plan = _clean_plan(event)
         self.concurrency = event.concurrency
-        for arm in event.arms:
-            self.arms.setdefault(arm.name, ArmState(info=arm))
+        for arm in self.plan.arms:
+            self.arms.setdefault(arm.name, ArmState(info=arm)).info = arm
 
     def _trial_planned(self, event: ev.TrialPlanned) -> None:
         if event.trial in self.trials:
             return
-        arm = self.arms.setdefault(event.arm, ArmState(info=ev.ArmInfo(name=event.arm, agent="")))
+        name = clean_line(event.arm)
+        arm = self.arms.setdefault(name, ArmState(info=ev.ArmInfo(name=name, agent="")))
         arm.assigned += 1
         arm.counts[QUEUED] = arm.counts.get(QUEUED, 0) + 1
         self.trials[event.trial] = TrialState(
             trial=event.trial,
             task=clean_line(event.task),
-            arm=event.arm,
+            arm=name,
             attempt=event.attempt,
             position=event.position,
             cpus=event.cpus,
@@ -336,6 +339,10 @@ class RunState:
         )
 
     def _engine_started(self, event: ev.EngineStarted) -> None:
+        if self._session_at is not None and self.last_event_at is not None:  # the one before left without a word
+            self._end_session((self.last_event_at - self._session_at).total_seconds())
+        self._earlier_seconds = self._seconds
+        self._session_at = event.at
         self.engine_running = True
         self.sessions = event.session
         self.finished = None
@@ -344,6 +351,15 @@ class RunState:
 
     def _engine_stopped(self, event: ev.EngineStopped) -> None:
         self.engine_running = False
+        if self._session_at is not None:
+            self._end_session((event.at - self._session_at).total_seconds())
+
+    def _end_session(self, seconds: float) -> None:
+        self._seconds = self._earlier_seconds + max(0.0, seconds)
+        self._session_at = None
+
+    def _host_sampled(self, event: ev.HostSampled) -> None:
+        self.host = event
 
     def _run_issue(self, event: ev.RunIssue) -> None:
         issue = _clean_issue(event.issue)
@@ -365,8 +381,9 @@ class RunState:
             self.cancelling = True
 
     def _run_finished(self, event: ev.RunFinished) -> None:
-        self.finished = event
+        self.finished = msgspec.structs.replace(event, reason=clean_line(event.reason))
         self.paused = False
+        self._end_session(event.seconds)
 
     def _trial_waiting(self, event: ev.TrialWaiting) -> None:
         trial = self.trials[event.trial]
@@ -377,7 +394,7 @@ class RunState:
         trial = self.trials[event.trial]
         self._move(trial, RUNNING)
         trial.run_number = event.run_number
-        trial.project = event.project
+        trial.project = clean_line(event.project)
         trial.started_at = event.at
         trial.waiting_for = ""
         trial.activity = ""
@@ -408,10 +425,11 @@ class RunState:
         trial.activity_at = event.at
 
     def _use(self, trial: TrialState, service: str, environment: str) -> ServiceUse:
-        key = service if environment == "agent" else f"{environment}:{service}"
+        name = clean_line(service)
+        key = name if environment == "agent" else f"{clean_line(environment)}:{name}"
         use = trial.services.get(key)
         if use is None:
-            use = trial.services[key] = ServiceUse(service=clean_line(service), environment=environment)
+            use = trial.services[key] = ServiceUse(service=name, environment=clean_line(environment))
         return use
 
     def _service_changed(self, event: ev.ServiceChanged) -> None:
@@ -419,10 +437,10 @@ class RunState:
         if event.state == "oom":
             use.out_of_memory = True
         else:
-            use.state = event.state
+            use.state = clean_line(event.state)
         use.exit_code = event.exit_code
         use.detail = clean_line(event.detail)
-        use.container = event.container or use.container
+        use.container = clean_line(event.container) or use.container
 
     def _resource_sampled(self, event: ev.ResourceSampled) -> None:
         trial = self.trials[event.trial]
@@ -457,12 +475,23 @@ class RunState:
 
     def _hook_finished(self, event: ev.HookFinished) -> None:
         cleaned = msgspec.structs.replace(
-            event, command=clean(event.command), output=clean(event.output), service=clean_line(event.service)
+            event,
+            command=clean(event.command),
+            output=clean(event.output),
+            service=clean_line(event.service),
+            step=clean_line(event.step),
         )
         self.trials[event.trial].hooks.append(cleaned)
 
     def _artifact_recorded(self, event: ev.ArtifactRecorded) -> None:
-        cleaned = msgspec.structs.replace(event, source=clean_line(event.source), note=clean_line(event.note))
+        cleaned = msgspec.structs.replace(
+            event,
+            service=clean_line(event.service),
+            source=clean_line(event.source),
+            status=clean_line(event.status),
+            note=clean_line(event.note),
+            step=clean_line(event.step),
+        )
         self.trials[event.trial].artifacts.append(cleaned)
 
     def _agent_stepped(self, event: ev.AgentStepped) -> None:
@@ -506,12 +535,15 @@ class RunState:
         trial.phase = None
         trial.activity = ""
         trial.timed_out = event.timed_out
-        trial.agent_seconds = event.agent_seconds if event.agent_seconds is not None else trial.agent_seconds
-        trial.tokens_in = event.tokens_in
-        trial.tokens_cached = event.tokens_cached
-        trial.tokens_out = event.tokens_out
-        trial.cost_usd = event.cost_usd
+        trial.agent_seconds = _known(event.agent_seconds, trial.agent_seconds)
+        trial.tokens_in = _known(event.tokens_in, trial.tokens_in)
+        trial.tokens_cached = _known(event.tokens_cached, trial.tokens_cached)
+        trial.tokens_out = _known(event.tokens_out, trial.tokens_out)
+        trial.cost_usd = _known(event.cost_usd, trial.cost_usd)
         trial.kept = event.kept
+        for span in trial.phases:
+            if span.seconds is None:  # it ended by force: nobody measured it
+                span.seconds, span.ok = max(0.0, (event.at - span.started_at).total_seconds()), False
         for use in trial.services.values():
             use.sampled = False
 
@@ -540,10 +572,48 @@ class RunState:
         self.trials[event.trial] = fresh
 
 
+_OF_A_TRIAL = frozenset(
+    kind for kind in ev.AnyEvent.__args__ if "trial" in kind.__struct_fields__ and kind is not ev.CancelRequested
+)
+"""Events that mean nothing without their trial; a request to cancel may be for the whole run."""
+
+
+def _known(new: float | Any | None, old: float | Any | None) -> Any:
+    """What is unknown at the end takes nothing away from what was known before."""
+    return old if new is None else new
+
+
 def _add(total: float | Any | None, more: float | Any | None) -> Any:
     if more is None:
         return total
     return more if total is None else total + more
+
+
+def _clean_plan(plan: ev.RunPlanned) -> ev.RunPlanned:
+    return msgspec.structs.replace(
+        plan,
+        name=clean_line(plan.name),
+        source=clean_line(plan.source),
+        task_set=msgspec.structs.replace(
+            plan.task_set, name=clean_line(plan.task_set.name), version=clean_line(plan.task_set.version)
+        ),
+        host=msgspec.structs.replace(
+            plan.host,
+            name=clean_line(plan.host.name),
+            docker=clean_line(plan.host.docker),
+            compose=clean_line(plan.host.compose),
+        ),
+        arms=tuple(
+            ev.ArmInfo(
+                name=clean_line(arm.name),
+                agent=clean_line(arm.agent),
+                agent_version=clean_line(arm.agent_version),
+                model=clean_line(arm.model),
+                parameters={clean_line(key): clean(value) for key, value in arm.parameters.items()},
+            )
+            for arm in plan.arms
+        ),
+    )
 
 
 def _clean_issue(issue: Issue) -> Issue:

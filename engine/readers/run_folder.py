@@ -15,7 +15,7 @@ from engine.events import (
     decode_lines,
 )
 from engine.layout import EVENTS, HOST_SAMPLES, SAMPLES
-from engine.owner import owner_alive, read_owner
+from engine.owner import engine_alive
 from engine.readers.followed_file import FollowedFile
 
 
@@ -46,11 +46,10 @@ class RunFolderReader:
         for event in found:
             match event:
                 case TrialStarted(trial=trial):
+                    self._forget(trial)
                     self._samples[trial] = FollowedFile(self.folder / trial / SAMPLES)
                 case TrialFinished(trial=trial) | TrialInterrupted(trial=trial):
-                    samples = self._samples.pop(trial, None)
-                    if samples is not None:
-                        samples.close()
+                    self._forget(trial)
                 case RunFinished():
                     self._finished = True
                 case EngineStarted():
@@ -68,10 +67,14 @@ class RunFolderReader:
         """Asks for the owner's process, so call it now and then, not for every event."""
         if self._finished:
             return Liveness.FINISHED
-        alive = owner_alive(read_owner(self.folder))
-        if alive is False:
-            return Liveness.STALE if self._started else Liveness.STARTING
-        return Liveness.LIVE
+        if engine_alive(self.folder):
+            return Liveness.LIVE
+        return Liveness.STALE if self._started else Liveness.STARTING
+
+    def _forget(self, trial: str) -> None:
+        samples = self._samples.pop(trial, None)
+        if samples is not None:
+            samples.close()
 
     def close(self) -> None:
         for followed in (self._events, self._host, *self._samples.values()):
