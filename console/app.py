@@ -16,7 +16,7 @@ from rich.text import Text
 from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 
 from console.palette import DeckCommands
 from console.theme import NO_COLOUR_THEME, THEME

@@ -22,8 +22,7 @@ class DeckCommands(Provider):
             for action in place.actions:
                 if action.palette:
                     yield _title(action), partial(self.app.run_action, action.name, self.screen)
-        for title, command in getattr(self.screen, "more_commands", list)():
-            yield title, command
+        yield from getattr(self.screen, "more_commands", list)()
         for action in EVERYWHERE.actions:
             if action.palette:
                 yield _title(action), partial(self.app.run_action, action.name, self.app)

@@ -94,7 +94,7 @@ def fit(pieces: Iterable[Piece], width: int, right: bool = False) -> Pieces:
 
 
 def spread(left: Pieces, right: Pieces, width: int) -> Pieces:
-    """`left` at the left edge, `right` at the right one. Where both don't fit `left` is cut first, to half the width."""
+    """`left` at the left edge, `right` at the right one. `left` is cut first, to half the width."""
     wanted = width_of(right)
     if not wanted:
         return fit(left, width)

@@ -36,6 +36,9 @@ TABLE = place(
 MARGIN = 2
 """Cells at the left edge, where the cursor's mark stands."""
 
+_Line = tuple[Pieces, str]
+"""What stands in a line, and the style that lies under the whole of it."""
+
 
 class LineTable(ScrollView, can_focus=True):
     """Subclasses hold the rows: `keys`, `cell`, and call `rows_changed` or `repaint`."""
@@ -68,6 +71,8 @@ class LineTable(ScrollView, can_focus=True):
         self._at = 0
         self._shares_now: tuple[int, list[tuple[Column, int]]] | None = None
         self._arranged_once = False
+        self._painted: dict[int, _Line] = {}
+        self._styles: dict[str, Style] = {}
 
     # --- what a subclass says ---
 
@@ -118,7 +123,7 @@ class LineTable(ScrollView, can_focus=True):
         if seen or not self._arranged_once:
             self._reveal()
         self._arranged_once = True
-        self.refresh()
+        self._repaint_changed(range(self.size.height))
 
     @property
     def cursor_key(self) -> str | None:
@@ -126,14 +131,9 @@ class LineTable(ScrollView, can_focus=True):
         return self.keys[self._at] if 0 <= self._at < len(self.keys) else None
 
     def repaint(self, keys: Iterable[str]) -> None:
-        """Paint these rows again, those of them that can be seen."""
-        top = self.scroll_offset.y
-        rows = set()
-        for key in keys:
-            row = self.find(key)
-            if row is not None and top <= row < top + self._page():
-                rows.add(row)
-        self._repaint_rows(rows)
+        """Paint these rows again, those of them that can be seen and look different now."""
+        rows = (self.find(key) for key in keys)
+        self._repaint_rows({row for row in rows if row is not None})
 
     def visible_keys(self) -> Sequence[str]:
         top = self.scroll_offset.y
@@ -176,7 +176,11 @@ class LineTable(ScrollView, can_focus=True):
 
     def _repaint_rows(self, rows: Iterable[int]) -> None:
         top = self.scroll_offset.y
-        regions = [Region(0, row - top + self.HEAD, self.room, 1) for row in rows if self._visible(row)]
+        self._repaint_changed(row - top + self.HEAD for row in rows if self._visible(row))
+
+    def _repaint_changed(self, lines: Iterable[int]) -> None:
+        """Painting a line costs ten times what making it does: leave alone what already stands there."""
+        regions = [Region(0, y, self.size.width, 1) for y in lines if self._painted.get(y) != self._line(y)]
         if regions:
             self.refresh(*regions)
 
@@ -190,31 +194,41 @@ class LineTable(ScrollView, can_focus=True):
         return self._shares_now[1]
 
     def style_of(self, name: str) -> Style:
-        return style_of(self, name)
+        style = self._styles.get(name)
+        if style is None:
+            style = self._styles[name] = style_of(self, name) if name else self.rich_style
+        return style
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles.clear()
 
     def render_line(self, y: int) -> Strip:
+        pieces, ground = self._painted[y] = self._line(y)
+        base = self.style_of("")
+        return strip(pieces, self.style_of, base + self.style_of(ground) if ground else base)
+
+    def _line(self, y: int) -> _Line:
         width = self.room
-        base = self.rich_style
         if y < self.HEAD:
-            return strip(fit(self._header(), width), self.style_of, base + self.style_of("deck--head"))
+            return fit(self._header(), width), "deck--head"
         row = self.scroll_offset.y + y - self.HEAD
         if row >= len(self.keys):
             text = self.empty_text() if not self.keys and y == self.HEAD else ""
-            return strip(fit([(f"  {text}", "deck--dim")], width), self.style_of, base)
+            return fit([(f"  {text}", "deck--dim")], width), ""
         key = self.keys[row]
         here = row == self._at and (self.has_focus or self.IDLE_CURSOR)
-        if here:
-            base += self.style_of("deck--cursor" if self.has_focus else "deck--cursor-idle")
+        ground = ("deck--cursor" if self.has_focus else "deck--cursor-idle") if here else ""
         mark = "›" if here else " "
         whole = self.whole_row(key)
         if whole is not None:
-            return strip(fit([(f"{mark} ", ""), *whole], width), self.style_of, base)
+            return fit([(f"{mark} ", ""), *whole], width), ground
         pieces: Pieces = [(f"{mark} ", "deck--accent")]
         for number, (column, cells) in enumerate(self.shares()):
             if number:
                 pieces.append((" " * GAP, ""))
             pieces += fit(self.cell(key, column.name), cells, column.right)
-        return strip(fit(pieces, width), self.style_of, base)
+        return fit(pieces, width), ground
 
     def _header(self) -> Pieces:
         name, down = self.sorted_by()
