@@ -138,7 +138,7 @@ def hostile_trial(trial: str) -> list[ev.Event]:
             at=at(170), trial=trial, service=HOSTILE_TEXT, source=HOSTILE_TEXT, status=HOSTILE_TEXT, note=HOSTILE_TEXT,
             step=HOSTILE_TEXT,
         ),
-        ev.RewardRecorded(at=at(180), trial=trial, reward=0.5, rewards={HOSTILE_TEXT: 0.5, "b": 1.0}, step=HOSTILE_TEXT),
+        ev.RewardRecorded(at=at(180), trial=trial, reward=0.5, rewards={HOSTILE_TEXT: 0.5, "b": 1}, step=HOSTILE_TEXT),
         ev.IssueRaised(at=at(190), trial=trial, issue=issue),
     ]  # fmt: skip
 

@@ -129,7 +129,7 @@ async def test_the_cursor_stays_on_its_task_when_others_join(tmp_path: Path) -> 
     events = verdicts(1, 3, 1, 1, 1.0, 1.0)
     held = {trial_id(1, A, 1), trial_id(1, B, 1)}
     now = [event for event in events if isinstance(event, ev.TrialPlanned) or getattr(event, "trial", "") not in held]
-    async with compared(folder, now) as (app, pilot, screen):
+    async with compared(folder, now) as (_app, pilot, screen):
         table = screen.query_one("#a-only", DiscordantList)
         await pilot.press("down")
         chosen = table.cursor_key

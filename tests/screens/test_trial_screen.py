@@ -1,4 +1,4 @@
-"""The trial screen through the keyboard and the mouse: what it shows, where it leads, and what it never lets through."""
+"""The trial screen through keyboard and mouse: what it shows, where it leads, what it never lets through."""
 
 from __future__ import annotations
 

@@ -1,0 +1,96 @@
+"""Whole screens as text at three sizes, against dumps that a person has looked at.
+
+`UPDATE_DUMPS=1 pytest tests/screens/test_dumps.py` writes them anew; look at the difference before keeping it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from textual.screen import Screen
+
+from console.app import TrialDeckApp
+from engine import events as ev
+from screens.compare_screen import CompareScreen
+from screens.source import RunSource
+from screens.trial_screen import TrialScreen
+from tests.screens import fake_run, fake_trial
+from tests.screens.deck import read_and_painted, screen_text, until
+from tests.screens.fake_run import at
+from tests.screens.test_compare_screen import verdicts
+
+pytestmark = pytest.mark.anyio
+
+DUMPS = Path(__file__).parent / "dumps"
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+def unfinished() -> list[ev.Event]:
+    """The worked example, a few trials short of its end, some costs unknown."""
+    events = verdicts(50, 20, 10, 20, 2.0, 1.2)
+    held = {fake_run.trial_id(task, "sol-6.1", 1) for task in (3, 60, 71)}
+    return [event for event in events if isinstance(event, ev.TrialPlanned) or getattr(event, "trial", "") not in held]
+
+
+def trial(folder: Path) -> None:
+    fake_trial.write(folder)
+
+
+def comparison(folder: Path) -> None:
+    fake_run.write(folder, unfinished())
+
+
+CASES: dict[str, tuple[Callable[[Path], None], Callable[[RunSource], Screen[None]], tuple[str, ...]]] = {
+    "trial": (trial, lambda source: TrialScreen(source, fake_trial.TRIAL), ()),
+    "trial-facts": (trial, lambda source: TrialScreen(source, fake_trial.TRIAL), ("0",)),
+    "trial-steps": (trial, lambda source: TrialScreen(source, fake_trial.STEPS), ()),
+    "trial-evidence": (trial, lambda source: TrialScreen(source, fake_trial.TRIAL), ("i", "space", "down", "enter")),
+    "compare": (comparison, CompareScreen, ()),
+    "compare-text": (comparison, CompareScreen, ("s",)),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("case", CASES)
+async def test_the_screen_looks_as_it_did(tmp_path: Path, case: str, size: tuple[int, int]) -> None:
+    make, screen_of, keys = CASES[case]
+    folder = tmp_path / "run"
+    make(folder)
+    app = TrialDeckApp(folder, clock=lambda: at(13_251))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: read_and_painted(app), "the run is read")
+        assert app.source is not None
+        screen = screen_of(app.source)
+        await app.push_screen(screen)
+        if isinstance(screen, CompareScreen):
+            await until(pilot, lambda: screen.found is not None, "the numbers are there")
+        for key in ("", *keys):
+            if key:
+                await pilot.press(key)
+            await pilot.app.workers.wait_for_complete()
+            for _ in range(3):
+                await pilot.pause()
+        seen = screen_text(app) + "\n"
+    path = DUMPS / f"{case}-{size[0]}x{size[1]}.txt"
+    if os.environ.get("UPDATE_DUMPS"):
+        DUMPS.mkdir(exist_ok=True)
+        path.write_text(seen)
+    assert seen == path.read_text()
