@@ -54,6 +54,9 @@ class HarborWriter:
     def run_started(self) -> None:
         write_json(self.folder / CONFIG, job_config(self._job()))
         write_json(self.folder / LOCK, job_lock(self._job(), [self._record(trial) for trial in self._runnable()]))
+        for name, trial in self.state.trials.items():  # decided when an engine was killed, before this was written
+            if trial.done and trial.started_at is not None and not (self.folder / name / RESULT).is_file():
+                self.trial_finished(name)
         self.write_result(now=True)
 
     def trial_started(self, trial: str) -> None:

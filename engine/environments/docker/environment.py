@@ -322,6 +322,9 @@ class DockerEnvironment(ABC):
         with suppress(EngineCallFailed):
             body = {"Name": f"{self.project}-kept", "Labels": {**marks, labels.KEPT: "true"}}
             await self._engine.post("volumes/create", body)
+        for service in self._watch.ending:  # stopped for collection: a shell needs it running
+            with suppress(EngineCallFailed):
+                await self._engine.post(f"containers/{self._container(service).id}/start")
         self._watch.close()
 
     async def down(self) -> list[str]:

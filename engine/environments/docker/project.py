@@ -79,8 +79,9 @@ class ProjectEnvironment(DockerEnvironment):
         """The rendered definition beside the logs; values of the host's variables are named, not shown."""
         text = json.dumps(definition, indent=2, ensure_ascii=False)
         for name, value in self.spec.allowed_host_env.items():
-            if len(value) > 3:
-                text = text.replace(json.dumps(value, ensure_ascii=False)[1:-1], "${" + name + "}")
+            for written in (value.replace("$", "$$"), value):  # as Compose escapes it, and as it is
+                if len(value) > 3:
+                    text = text.replace(json.dumps(written, ensure_ascii=False)[1:-1], "${" + name + "}")
         folder = self.spec.log_folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "compose.rendered.json").write_text(text + "\n", errors="surrogateescape")
