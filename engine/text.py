@@ -1,7 +1,8 @@
 """One sanitiser for all text that comes from tasks, containers and agents.
 
 Whatever passes through here is safe to write to a terminal: no escape sequences, no control bytes, no invisible
-characters that reorder what stands around them. It is not markup-escaping: data never goes through a markup parser at all.
+characters that reorder what stands around them. It is not markup-escaping: data never goes through a markup parser at
+all.
 """
 
 from __future__ import annotations

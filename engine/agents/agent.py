@@ -13,7 +13,7 @@ from engine.events import ArmInfo
 from engine.tasks.task import Task
 
 MARK_NAME = "TRIALDECK_AGENT"
-"""Environment variable that every process of an agent inherits, so that a timed-out agent can be found and killed."""
+"""Environment variable that every process of an agent inherits: by it a timed-out agent is found and killed."""
 
 INSTRUCTION_PATH = "/logs/agent/instruction.md"
 
@@ -40,8 +40,8 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Execute(Protocol):
-    """Run a command in `main` as the agent: its user, workdir and mark are set, the output goes to the agent's log while
-    the command runs, and the agent's clock starts with the first call."""
+    """Run a command in `main` as the agent: its user, workdir and mark are set, the output goes to the agent's log
+    while the command runs, and the agent's clock starts with the first call made in `run` (not in `set_up`)."""
 
     async def __call__(
         self,

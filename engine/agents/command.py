@@ -1,12 +1,10 @@
 """`command`: any command line as an agent. Parameter `run` is the command, given to `bash -c` in the task's workdir.
 
-The instruction arrives on standard input and as a file whose path is in `TRIALDECK_INSTRUCTION`; never as an argument, since
-an argument is limited to 128 KiB and a shell would read it.
+The instruction arrives on standard input and as a file whose path is in `TRIALDECK_INSTRUCTION`; never as an argument,
+since an argument is limited to 128 KiB and a shell would read it.
 """
 
 from __future__ import annotations
-
-import shlex
 
 from engine.agents.agent import INSTRUCTION_PATH, AgentConfigInvalid, AgentEnd, AgentSession
 from engine.events import ArmInfo
@@ -18,19 +16,17 @@ class CommandAgent:
     log_name = "command.txt"
 
     def __init__(self, arm: ArmInfo) -> None:
-        try:
-            self.command = arm.parameters["run"]
-        except KeyError:
+        self.command = arm.parameters.get("run", "")
+        if not self.command.strip():
             raise AgentConfigInvalid(
                 f'arm {arm.name}: agent "command" needs the parameter run, such as command:run=./agent.sh'
-            ) from None
+            )
 
     async def set_up(self, session: AgentSession) -> None:
         await session.environment.upload_bytes(session.instruction, INSTRUCTION_PATH)
 
     async def run(self, session: AgentSession) -> AgentEnd:
-        words = shlex.split(self.command.splitlines()[0], posix=False) if self.command.strip() else []
-        session.activity(words[0] if words else "command")
+        session.activity(self.command.split(maxsplit=1)[0])
         result = await session.execute(
             ["bash", "-c", self.command],
             stdin=session.instruction,

@@ -26,7 +26,8 @@ class OracleAgent:
                     Severity.FATAL,
                     Phase.AGENT,
                     Code.AGENT_SETUP_FAILED,
-                    f"the oracle needs {script.relative_to(session.task.folder)}, which task {session.task.id} hasn't got",
+                    f"the oracle needs {script.relative_to(session.task.folder)}, "
+                    f"which task {session.task.id} hasn't got",
                     (Evidence("task folder", str(session.task.folder)),),
                 )
             )

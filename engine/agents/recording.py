@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,11 @@ class _Trajectory(msgspec.Struct):
 
 
 _COMMAND_KEYS = ("command", "keystrokes", "cmd", "script")
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
+_EDITS = frozenset(
+    {"view", "create", "str_replace", "insert", "undo_edit"}
+)  # words of file editing tools, beside a path
+_KEY = re.compile(r"(?:[CM]-\S|Enter|Escape|Tab|Space|BSpace|Up|Down|Left|Right|F\d+)")  # as tmux calls keys
 
 
 def read_recording(path: Path) -> Recording:
@@ -94,12 +101,31 @@ def read_recording(path: Path) -> Recording:
 
 
 def _command(call: _Call) -> RecordedCommand | None:
-    """The shell command of a tool call, whatever the recorded agent called it; None for calls that ran no command."""
+    """The shell command of a tool call, whatever the recorded agent called it; None for calls that ran no command, such
+    as an edit by a tool, or keys pressed in a terminal."""
     arguments = call.arguments or {}
     for key in _COMMAND_KEYS:
         value = arguments.get(key)
-        if isinstance(value, str) and value.strip():
-            return RecordedCommand(command=value.rstrip("\n"))
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-            return RecordedCommand(command=value[-1] if value[0] in ("bash", "sh") else " ".join(value))
+            value = _of_words(value)
+        if isinstance(value, str) and value.strip():
+            if (value in _EDITS and "path" in arguments) or _KEY.fullmatch(value.strip()):
+                return None
+            return RecordedCommand(command=value.rstrip("\n"), timeout_sec=_timeout(arguments))
+    return None
+
+
+def _of_words(words: list[str]) -> str:
+    """A list of words as one command line; what a shell was given with `-c` stands for itself."""
+    if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and re.fullmatch(r"-[a-z]*c", words[1]):
+        return words[2]
+    return shlex.join(words)
+
+
+def _timeout(arguments: dict[str, Any]) -> float | None:
+    """Only where the name says the unit."""
+    for key, unit in (("timeout_sec", 1.0), ("timeout_ms", 0.001)):
+        value = arguments.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            return value * unit
     return None

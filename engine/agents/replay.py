@@ -1,31 +1,40 @@
 """`replay`: runs the commands of a recorded trajectory again. Deterministic, no model.
 
-Parameter `sessions` is a folder with `<task>.<attempt>.json` or `<task>.json` (for every other attempt), or a trajectory file;
-parameter `run` is a run folder (ours or a Harbor job) whose trials of the same task are replayed. Tokens and costs are
-those of the recording.
+Parameter `sessions` is a folder with `<task>.<attempt>.json` or `<task>.json` (for every other attempt), or a
+trajectory file; parameter `run` is a run folder (ours or a Harbor job) whose trials of the same task are replayed.
+Tokens and costs are those of the recording.
 """
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import msgspec
 
 from engine.agents.agent import AgentConfigInvalid, AgentEnd, AgentSession, StepReport
 from engine.agents.recording import RecordedCommand, Recording, read_recording
+from engine.environments.environment import ExecResult
 from engine.events import ArmInfo
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 
-_STATE = "/tmp/.trialdeck-replay"
+STATE = "/tmp/.trialdeck-replay"
+"""What the names of its files in `main` begin with."""
 
-# Working directory and exported variables live on from one command to the next, as in one shell; the command itself may do
-# anything, `exit` included. A background process must not hold the state's descriptors.
-_WRAPPER = f"""
-state={_STATE}
-mkdir -p "$state" 2>/dev/null
-if [ -s "$state/env" ]; then . "$state/env" 2>/dev/null; fi
-if [ -s "$state/cwd" ]; then cd "$(cat "$state/cwd")" 2>/dev/null; fi
-trap 'code=$?; pwd > "$state/cwd" 2>/dev/null; export -p > "$state/env" 2>/dev/null; exit $code' EXIT
+
+def wrapper(state: str) -> str:
+    """A script for `bash -c` that shows the file in `$1` and runs it as the next command of one long shell session.
+
+    Working directory and exported variables live on from one command to the next in the folder `state`; the command
+    itself may do anything: `exit`, take any variable's name, leave a background process, which holds nothing of ours.
+    """
+    place = shlex.quote(state)
+    return f"""
+mkdir -p {place} 2>/dev/null
+if [ -s {place}/env ]; then . {place}/env 2>/dev/null; fi
+if [ -s {place}/cwd ]; then cd "$(cat {place}/cwd)" 2>/dev/null; fi
+__trialdeck_end() {{ set -- $?; pwd > {place}/cwd; export -p > {place}/env; exit "$1"; }} 2>/dev/null
+trap __trialdeck_end EXIT
 printf '$ '; cat "$1"
 . "$1"
 """
@@ -42,8 +51,8 @@ class ReplayAgent:
         self.run_folder = _folder(arm, "run")
         if (self.sessions is None) == (self.run_folder is None):
             raise AgentConfigInvalid(
-                f'arm {arm.name}: agent "replay" needs one of the parameters sessions (a folder of trajectories or a file) '
-                "and run (a run folder)"
+                f'arm {arm.name}: agent "replay" needs one of the parameters sessions (a folder of trajectories or a '
+                "file) and run (a run folder)"
             )
         self.recording: Recording | None = None
 
@@ -62,6 +71,7 @@ class ReplayAgent:
         if recording is None:
             raise RuntimeError("run before set_up")
         (session.folder / "trajectory.json").write_bytes(recording.path.read_bytes())
+        state = f"{STATE}-{session.step}" if session.step else STATE
         last: int | None = 0
         for step in recording.steps:
             session.report_step(
@@ -75,14 +85,16 @@ class ReplayAgent:
             )
             for number, command in enumerate(step.commands, 1):
                 session.activity(f"step {step.number} of {len(recording.steps)} · bash")
-                last = await self._command(session, command, f"{step.number}-{number}")
+                result = await self._command(session, command, state, f"{step.number}-{number}")
+                last = result.exit_code
+                if not result.environment_alive:
+                    return AgentEnd(exit_code=last, note="main is dead, the rest was not replayed")
         return AgentEnd(exit_code=last)
 
-    async def _command(self, session: AgentSession, command: RecordedCommand, label: str) -> int | None:
-        path = f"{_STATE}-{label}.sh"
-        await session.environment.upload_bytes(command.command.encode() + b"\n", path, mode=0o644)
-        result = await session.execute(["bash", "-c", _WRAPPER, "bash", path], timeout_sec=command.timeout_sec)
-        return result.exit_code
+    async def _command(self, session: AgentSession, command: RecordedCommand, state: str, label: str) -> ExecResult:
+        path = f"{state}-{label}.sh"
+        await session.environment.upload_bytes(command.command.encode("utf-8", "surrogateescape") + b"\n", path)
+        return await session.execute(["bash", "-c", wrapper(state), "bash", path], timeout_sec=command.timeout_sec)
 
     def _find(self, task: str, attempt: int, step: str) -> Recording:
         for path in self._places(task, attempt, step):
