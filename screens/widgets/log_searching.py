@@ -29,6 +29,7 @@ class LogSearching:
         self._jump = False
         self.search: Search | None = None
         self.running = False
+        self.stopped = False  # by a person: it does not go on by itself
 
     @property
     def _group(self) -> str:
@@ -39,12 +40,18 @@ class LogSearching:
         self.cancel()
         self.search = Search(file, pattern)
         self._from, self._jump = start, jump
+        self.stopped = False
 
     def cancel(self) -> None:
         """A search that runs ends at its next chunk; what it found stays."""
         if self.running:
             self._owner.workers.cancel_group(self._owner, self._group)
             self.running = False
+            self.stopped = True
+
+    def stay(self) -> None:
+        """A person has moved the view meanwhile: a hit found later does not move it again."""
+        self._jump = False
 
     def forget(self) -> None:
         self.cancel()
@@ -53,7 +60,7 @@ class LogSearching:
     def go_on(self, file: Bytes) -> None:
         """Search what has not been searched: to the end of the file as it is known now."""
         search = self.search
-        if search is None or self.running or search.complete:
+        if search is None or self.running or self.stopped or search.complete:
             return
         if file.size - search.searched <= INLINE_BYTES:
             search.extend()

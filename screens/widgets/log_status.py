@@ -63,9 +63,9 @@ class LogStatus(Lines):
             return []
         rank = search.rank(self._view.here)
         text = f"{rank:,} of {search.count:,}" if rank else f"{search.count:,} found" if search.count else "not found"
-        if self._view.searching:
+        if not search.complete and (self._view.searching or self._view.search_stopped):
             share = 100 * search.searched // max(1, self._view.size_bytes)
-            text = f"{search.count:,} found, {share} % searched"
+            text = f"{search.count:,} found, {'stopped at ' if self._view.search_stopped else ''}{share} %"
         pattern = clean_line(search.pattern.text, 24)
         return [(f"/{pattern} ", "deck--key"), (text, "deck--strong"), ("   ", "")]
 

@@ -36,7 +36,7 @@ class LogView(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [*LOG.bindings()]
     DEFAULT_CSS = """
     LogView { height: 1fr; }
-    LogView > Horizontal {
+    LogView > .log-lines {
         height: 1fr;
         scrollbar-background: $background;
         scrollbar-background-hover: $background;
@@ -63,7 +63,7 @@ class LogView(Vertical):
         self.replaced = 0
 
     def compose(self) -> ComposeResult:
-        with Horizontal():
+        with Horizontal(classes="log-lines"):
             yield LogPage()
             yield LogScrollBar()
         yield SearchLine()
@@ -209,13 +209,14 @@ class LogView(Vertical):
         self._scroll(pages * max(1, self._window.height - 1))
 
     def action_home(self) -> None:
+        self._leave()
         self._let_go()
-        self._rests_at_end = False
         self._window.home()
         self._moved()
 
     def action_end(self) -> None:
         """Goes there and stays: what comes later does not move the view by itself."""
+        self._searching.stay()
         if not self.following:
             self._left_at = self._file.size
         self._to_end()
@@ -256,10 +257,15 @@ class LogView(Vertical):
     def _scroll(self, rows: int) -> None:
         if rows < 0:
             self._let_go()
-        self._rests_at_end = False
-        self._page.fit_window()
+        self._leave()
         self._window.scroll(rows)
         self._moved()
+
+    def _leave(self) -> None:
+        """A person moves the view away from where it rests."""
+        self._rests_at_end = False
+        self._searching.stay()
+        self._page.fit_window()
 
     def _let_go(self) -> None:
         if self.following:
@@ -276,8 +282,8 @@ class LogView(Vertical):
 
     def on_log_scroll_bar_dragged(self, event: LogScrollBar.Dragged) -> None:
         event.stop()
+        self._leave()
         self._let_go()
-        self._rests_at_end = False
         self._window.go_to(int(event.fraction * self._file.size))
         self._moved()
 
@@ -303,6 +309,10 @@ class LogView(Vertical):
     def searching(self) -> bool:
         return self._searching.running
 
+    @property
+    def search_stopped(self) -> bool:
+        return self._searching.stopped
+
     def action_search(self) -> None:
         """Asks for a pattern; the last one can be edited."""
         self.query_one(SearchLine).open(self.search.pattern.text if self.search else "")
@@ -312,6 +322,7 @@ class LogView(Vertical):
         if self.search is None:
             self.action_search()
             return
+        self._searching.stay()
         at = self.search.next_after(self.here) if step > 0 else self.search.last_before(self.here)
         if at is not None:
             self._let_go()

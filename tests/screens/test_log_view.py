@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
-from screens.widgets.log_page import LogPage
+from screens.widgets.log_page import LogPage, LogScrollBar
 from screens.widgets.log_status import LogStatus, SearchLine
 from screens.widgets.log_view import LogView
 
@@ -51,7 +53,8 @@ def status_text(app: OneLog) -> str:
 
 async def settle(pilot: Pilot[None]) -> None:
     """Workers have ended and their messages are taken."""
-    await pilot.app.workers.wait_for_complete()
+    with suppress(WorkerCancelled):
+        await pilot.app.workers.wait_for_complete()
     await pilot.pause()
 
 
@@ -238,3 +241,68 @@ async def test_the_view_fits_any_size_it_is_given(tmp_path: Path) -> None:
             await pilot.pause()
             assert page_text(app)[-1] == "1000  1000"
             assert len(page_text(app)) == size[1] - 1
+
+
+async def test_a_search_that_is_stopped_stays_stopped_and_says_how_far_it_came(tmp_path: Path) -> None:
+    path = tmp_path / "agent.txt"
+    path.write_text("needle\n" * 3_000_000)
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.view.search_for("nothing such|needle x")
+        assert app.view.searching
+        assert app.view.stop_search()
+        await settle(pilot)
+        with path.open("a") as log:
+            log.write("needle x\n")
+        app.view.poll()
+        await settle(pilot)
+        assert app.view.search is not None and not app.view.search.complete
+        assert "stopped at" in status_text(app)
+
+
+async def test_a_hit_found_late_does_not_move_a_view_that_was_moved_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "agent.txt"
+    path.write_text(numbers(to=600_000) + "needle\n")
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.view.search_for("needle")
+        app.view.action_home()
+        await settle(pilot)
+        assert app.view.search is not None and app.view.search.count == 1
+        assert page_text(app)[0] == "     1  1"
+
+
+async def test_the_wheel_and_the_scroll_bar_move_the_view(tmp_path: Path) -> None:
+    path = tmp_path / "agent.txt"
+    path.write_text(numbers(to=10_000))
+    app = OneLog(path, follow=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        page = app.view.query_one(LogPage)
+        page.post_message(LogPage.Scrolled(-3))
+        await pilot.pause()
+        assert page_text(app)[-1] == " 9997  9997"
+        assert not app.view.following
+        await pilot.click(LogScrollBar, offset=(0, 1))
+        await pilot.pause()
+        assert page_text(app)[-1] == " 9975  9975"
+        bar = app.view.query_one(LogScrollBar)
+        bar.post_message(LogScrollBar.Dragged(0.5))
+        await pilot.pause()
+        shown = int(page_text(app)[0].split()[1])
+        assert 4_500 < shown < 6_000
+
+
+async def test_a_long_line_is_read_sideways_or_wrapped(tmp_path: Path) -> None:
+    path = tmp_path / "agent.txt"
+    path.write_text("".join(f"{number:04}." for number in range(100)) + "\n")
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert page_text(app)[0].startswith("   1  0000.0001.")
+        await pilot.press("right")
+        assert page_text(app)[0].startswith("   1  1.0002.")
+        app.view.action_wrap()
+        assert page_text(app)[0].startswith("   1  0000.0001.") and page_text(app)[1].startswith("      ")
+        assert "".join(line[6:] for line in page_text(app)) == path.read_text().strip()
