@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
 from engine.runs.control import NotReachable, send_command
+
+END_SEC = 30.0
 
 
 class Shown(StrEnum):
@@ -41,4 +44,13 @@ def follow(folder: Path, output: Shown, *, engine: subprocess.Popen[bytes] | Non
             except NotReachable:
                 engine.terminate()
 
-    return follow_plain(folder, as_json=output is Shown.JSON, engine=engine, on_interrupt=interrupt)
+    code = follow_plain(folder, as_json=output is Shown.JSON, engine=engine, on_interrupt=interrupt)
+    wait_for_end(engine)
+    return code
+
+
+def wait_for_end(engine: subprocess.Popen[bytes] | None) -> None:
+    """After its last event an engine still removes images; who then asks Docker or sweeps should find it done."""
+    if engine is not None:
+        with suppress(subprocess.TimeoutExpired):
+            engine.wait(END_SEC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import time
@@ -9,9 +10,14 @@ from pathlib import Path
 
 from console.app import TrialDeckApp
 from console.errors import Unusable
+from console.follow import wait_for_end
 from engine.layout import ENGINE_LOG, EVENTS
 
 START_SEC = 30.0
+TURN_SEC = 0.0005
+"""How long a thread may keep the interpreter while another one waits for it (Python: 5 ms)."""
+COLLECT_AFTER = (1_000, 10, 100)
+"""Thresholds of the collector's generations: small collections as ever, whole ones seldom."""
 
 
 def show_run(folder: Path, *, engine: subprocess.Popen[bytes] | None) -> int:
@@ -19,13 +25,19 @@ def show_run(folder: Path, *, engine: subprocess.Popen[bytes] | None) -> int:
     the run's own where it was started here and is over, 128 + n after a signal, else 0."""
     if engine is not None:
         _wait_for_events(folder, engine)
-    app = TrialDeckApp(folder, started_here=engine is not None)
-    app.run()
-    return app.return_code or 0
+    return run_app(TrialDeckApp(folder, started_here=engine is not None))
 
 
 def show_home(runs_dir: Path) -> int:
-    app = TrialDeckApp(runs_dir=runs_dir)
+    return run_app(TrialDeckApp(runs_dir=runs_dir))
+
+
+def run_app(app: TrialDeckApp) -> int:
+    """With an interpreter tuned for short waits: a key must not wait for the reading thread's turn to end, nor for the
+    garbage collector to walk through every module that was ever imported (45 ms)."""
+    sys.setswitchinterval(TURN_SEC)
+    gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)
     app.run()
     return app.return_code or 0
 
