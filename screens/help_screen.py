@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -31,14 +31,14 @@ class HelpScreen(ModalScreen[None]):
         self.more = more
 
     def compose(self) -> ComposeResult:
-        with Vertical():
-            with VerticalScroll():
-                for place in self.places:
-                    yield Static(place.title, classes="title", markup=False)
-                    yield Static(_keys(place), classes="keys", markup=False)
-                if self.more:
-                    yield Static(self.more, classes="more", markup=False)
-            yield Static("esc closes", classes="close", markup=False)
+        scroll = VerticalScroll()
+        scroll.border_subtitle = "esc closes"
+        with scroll:
+            for place in self.places:
+                yield Static(place.title, classes="title", markup=False)
+                yield Static(_keys(place), classes="keys", markup=False)
+            if self.more:
+                yield Static(self.more, classes="more", markup=False)
 
     def action_close(self) -> None:
         self.dismiss()

@@ -22,6 +22,8 @@ IDLE_SEC = 0.1
 """Longest pause between two looks at a run that lives."""
 OVER_SEC = 0.5
 """Pause between two looks at a run that is over: someone may resume it."""
+COSTLY_SEC = 0.03
+"""Longest pause that a costly look (a thousand sample files) is followed by, so that the screen gets its turn."""
 LIVENESS_SEC = 1.0
 """How often the owner's process is looked for."""
 MOST_PENDING = 20_000
@@ -122,6 +124,7 @@ class RunSource:
         look_at = 0.0
         try:
             while not self._stop.is_set():
+                began = time.perf_counter()
                 found = self._poll(reader)
                 self._pending.extend(found)
                 if len(found) < _TAIL and not self._reached_end:
@@ -138,6 +141,7 @@ class RunSource:
                     continue
                 longest = IDLE_SEC if self.liveness in (Liveness.LIVE, Liveness.STARTING) else OVER_SEC
                 pause = BUSY_SEC if found else min(pause * 1.5, longest)
+                pause = max(pause, min(COSTLY_SEC, 2 * (time.perf_counter() - began)))
                 if self._stop.wait(pause):
                     break
         finally:
