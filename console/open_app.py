@@ -25,7 +25,11 @@ def show_run(folder: Path, *, engine: subprocess.Popen[bytes] | None) -> int:
     the run's own where it was started here and is over, 128 + n after a signal, else 0."""
     if engine is not None:
         _wait_for_events(folder, engine)
-    return run_app(TrialDeckApp(folder, started_here=engine is not None))
+    app = TrialDeckApp(folder, started_here=engine is not None)
+    code = run_app(app)
+    if app.source is not None and app.source.state.finished is not None:
+        wait_for_end(engine)
+    return code
 
 
 def show_home(runs_dir: Path) -> int:

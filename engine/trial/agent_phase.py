@@ -162,7 +162,8 @@ def _time_up(limit: float, seconds: float, killed: int, log: LogFile) -> Issue:
         Severity.WARNING,
         Phase.AGENT,
         Code.HARNESS_TIMEOUT,
-        f"the agent's time limit of {limit:g} s was up (measured {seconds:.1f} s); {killed} processes killed",
+        f"the agent's time limit of {limit:g} s was up (measured {seconds:.1f} s); everything it started was killed"
+        + (f", {killed} processes beside its command" if killed else ""),
         (Evidence("last output", decode_output(log.tail), log.name, log.lines),),
     )
 

@@ -98,7 +98,7 @@ async def _run_hook(
         seconds = time.monotonic() - began
         code = "timed out" if result.timed_out else f"exit {result.exit_code}"
         if not result.environment_alive and result.exit_code is None:
-            code = f"{hook.service} is not running"
+            code = "could not run, the service is not up"
         log.write("stdout", f"\n--- {code} after {seconds:.1f} s\n".encode())
         output = decode_output(log.tail.rpartition(b"\n---")[0]).strip()
     record.emit(
