@@ -1,4 +1,4 @@
-"""Does a Docker engine answer, and what does it give? Asked before a run folder is made, without loading a Docker library."""
+"""Does a Docker engine answer, and what does it give? Asked before a run folder is made, with no Docker library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`trialdeck`: what a person types. Exit codes: 0 every trial scored, 3 unscored trials, 2 wrong usage, 130 interrupted."""
+"""`trialdeck`: what a person types.
+
+Exit codes: 0 every trial scored, 3 unscored trials, 2 wrong usage, 130 interrupted.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ def plan_lines(plan: Plan, task_set: TaskSet, host: HostInfo, *, seed: int, conc
     runnable = [trial for trial in plan.trials if trial.runnable]
     version = f" {task_set.version}" if task_set.version else ""
     yield f"task set  {clean_line(task_set.name)}{version} · digest {task_set.digest[:12]} · {len(plan.tasks)} tasks"
-    yield f"host      {host.cpus:g} CPUs · {host.memory_mb} MiB · Docker {host.docker or '—'} · Compose {host.compose or '—'}"
+    engine = f"Docker {host.docker or '—'} · Compose {host.compose or '—'}"
+    yield f"host      {host.cpus:g} CPUs · {host.memory_mb} MiB · {engine}"
     yield f"trials    {len(runnable)} of {len(plan.trials)} · {concurrency} at once · order interleaved, seed {seed}"
     yield ""
     yield f"{'task':<34} {'cpus':>5} {'MiB':>7} {'agent s':>8} {'verify s':>8}  images"

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from console.errors import Unusable
-from console.find_run import find_run
 
 from console.engine_check import NoEngine, engine_host
+from console.errors import Unusable
+from console.find_run import find_run
 from console.follow import choose_output, follow
 from engine.layout import EVENTS
 from engine.owner import owner_alive, read_owner
@@ -30,7 +30,8 @@ def resume(
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
 ) -> None:
-    """Go on with a run: verdicts stay; what was cut off, cancelled or left without a verdict runs again, its record kept."""
+    """Go on with a run: verdicts stay; what was cut off, cancelled or left without a verdict runs again, its record
+    kept."""
     folder = find_run(run, runs_dir)
     card = read_card(folder)
     if owner_alive(read_owner(folder)):

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from console.errors import Unusable
 
 from console.engine_check import NoEngine, ask_compose_version, compose_version, engine_host, local_host
+from console.errors import Unusable
 from console.follow import Shown, choose_output, follow
 from engine import events as ev
 from engine.agents.registry import name_arms
@@ -148,7 +148,8 @@ def _folder_of(task_set: TaskSet, task: str) -> Path:
 
 
 def _ask_for_variables(task_set: TaskSet, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """Ask, on a terminal, for each host variable that tasks want and that was not named; what is not allowed is not read."""
+    """Ask, on a terminal, for each host variable that tasks want and that was not named; what is not allowed is not
+    read."""
     wanted: dict[str, list[str]] = {}
     for task in task_set.tasks:
         for request in asked_by(task):

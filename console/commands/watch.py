@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from console.find_run import find_run
 
+from console.find_run import find_run
 from console.follow import Shown, choose_output, follow
 
 
