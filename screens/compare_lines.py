@@ -13,6 +13,7 @@ from engine.analysis.as_text import (
     warnings,
 )
 from engine.analysis.compare import ArmSummary, Comparison
+from engine.analysis.many_arms import Adjusted
 from engine.text import clean_line
 from screens.pieces import Pieces, cut, fit
 from screens.widgets.lines import Line
@@ -23,8 +24,11 @@ _TABLE = 40
 _TABLE_NARROW = 34
 
 
-def head(found: Comparison, width: int, height: int) -> list[Line]:
-    """Table, rates, difference, tests, costs, what to beware of; fewer lines where the screen is low."""
+def head(found: Comparison, width: int, height: int, adjusted: Adjusted | None = None) -> list[Line]:
+    """Table, rates, difference, tests, costs, what to beware of; fewer lines where the screen is low.
+
+    `adjusted` is given where there are more than two arms.
+    """
     roomy = width >= ROOMY
     table = _table(found, roomy)
     numbers = [*(_rate(side, arm, roomy) for side, arm in sides(found)), _difference(found)]
@@ -39,6 +43,9 @@ def head(found: Comparison, width: int, height: int) -> list[Line]:
         lines.append([*cells, *(numbers[number] if number < len(numbers) else [])])
     if not roomy:
         lines.append([(" ", ""), (_short_tests(found), "deck--dim")])
+    if adjusted is not None:
+        holm = f"Holm-adjusted p {say.p_value(adjusted.holm)}, over {adjusted.looked_at} arms compared with A"
+        lines.append([(" " * (left if roomy else 1), ""), (holm, "")])
     if found.reward_difference is not None:
         lines.append([(" " * (left if roomy else 1), ""), (reward_line(found), "")])
     if height >= 30:

@@ -18,6 +18,7 @@ from textual.screen import Screen
 from engine.analysis.as_text import comparison_lines, what_was_compared
 from engine.analysis.compare import Comparison, compare
 from engine.analysis.from_state import arm_outcomes
+from engine.analysis.many_arms import Adjusted, against_baseline
 from engine.analysis.outcomes import TrialOutcome
 from engine.analysis.pairs import Attempts
 from engine.text import clean_line
@@ -41,12 +42,13 @@ LOW = 30
 
 class Head(Lines):
     found: Comparison | None = None
+    adjusted: Adjusted | None = None
     text = "working it out …"
 
     def make(self, width: int) -> list[Line]:
         if self.found is None:
             return [([(f" {self.text}", "deck--dim")], [])]
-        return compare_lines.head(self.found, width, self.screen.size.height)
+        return compare_lines.head(self.found, width, self.screen.size.height, self.adjusted)
 
 
 class Text(Lines):
@@ -80,8 +82,9 @@ class CompareScreen(Screen[None]):
     @dataclass
     class Compared(Message):
         found: Comparison | None
+        adjusted: Adjusted | None
         problem: str
-        key: tuple[str, str, str]
+        key: tuple[str, str, Attempts]
 
     @dataclass
     class Exported(Message):
@@ -185,7 +188,7 @@ class CompareScreen(Screen[None]):
     # --- working it out, in a thread ---
 
     @property
-    def _key(self) -> tuple[str, str, str]:
+    def _key(self) -> tuple[str, str, Attempts]:
         return self.arm_a or "", self.arm_b or "", self.attempts
 
     def _work(self) -> None:
@@ -203,27 +206,29 @@ class CompareScreen(Screen[None]):
         self._begun_at = perf_counter()
         self._working = True
         outcomes = arm_outcomes(self.source.state)
-        job = partial(self._compare, outcomes[self.arm_a], outcomes[self.arm_b], self._key)
+        job = partial(self._compare, outcomes, self._key)
         self.run_worker(job, thread=True, group="compare")
 
     def _work_late(self) -> None:
         self._due = False
         self._work()
 
-    def _compare(self, a: list[TrialOutcome], b: list[TrialOutcome], key: tuple[str, str, str]) -> None:
-        name_a, name_b, _ = key
-        attempts = self.attempts
-        found, problem = None, ""
+    def _compare(self, outcomes: dict[str, list[TrialOutcome]], key: tuple[str, str, Attempts]) -> None:
+        a, b, attempts = key
+        found, adjusted, problem = None, None, ""
         try:
-            found = compare(a, b, attempts=attempts, names=(name_a, name_b))
+            found = compare(outcomes[a], outcomes[b], attempts=attempts, names=(a, b))
+            if len(outcomes) > 2:
+                adjusted = against_baseline(outcomes, a)[b]
         except ValueError as error:
             problem = clean_line(str(error))
-        self.post_message(self.Compared(found, problem, key))
+        self.post_message(self.Compared(found, adjusted, problem, key))
 
     def on_compare_screen_compared(self, event: Compared) -> None:
         self._working = False
         if event.key == self._key:
             self.found = event.found
+            self.query_one(Head).adjusted = event.adjusted
             self._show_found(event.problem)
             self._show_state()
         else:

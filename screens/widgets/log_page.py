@@ -13,6 +13,7 @@ from textual.scrollbar import ScrollBar, ScrollDown, ScrollTo, ScrollUp
 from textual.strip import Strip
 from textual.widget import Widget
 
+from screens.log_actions import LOG
 from screens.log_window import LogWindow, Row
 
 _WHEEL_ROWS = 3
@@ -22,6 +23,7 @@ _LEAST_GUTTER = 4
 class LogPage(Widget, can_focus=True):
     """Knows a window and how to paint it; who owns the file tells it when to paint again."""
 
+    PLACE = LOG
     COMPONENT_CLASSES: ClassVar[set[str]] = {"log-page--number", "log-page--marked"}
     DEFAULT_CSS = """
     LogPage {

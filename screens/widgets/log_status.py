@@ -13,7 +13,7 @@ from textual.widgets import Input
 from engine.text import clean_line
 from screens.format import size
 from screens.log_search import BadPattern, Pattern
-from screens.pieces import Pieces
+from screens.pieces import Pieces, width_of
 from screens.widgets.lines import Line, Lines
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class LogStatus(Lines):
             elif new:
                 right.append((f" · {new:,} new line{'' if new == 1 else 's'}", "deck--warn"))
         right.append((" · wrap " if view.wrapping else " · no wrap ", "deck--faint"))
+        while len(left) > 1 and width_of(left) + width_of(right) + 2 > width:
+            left.pop()
         return [(left, right)]
 
     def _lines_text(self) -> str:

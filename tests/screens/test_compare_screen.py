@@ -168,6 +168,7 @@ async def test_with_more_arms_the_pair_is_chosen_with_keys(tmp_path: Path) -> No
         events += [*begun(trial, task), *ended(trial, task + 300, False)]
     async with compared(tmp_path / "run", events) as (app, pilot, screen):
         assert "of 3 arms" in screen_text(app)
+        assert "Holm-adjusted p 1.00, over 2 arms compared with A" in screen_text(app)
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: screen.found is not None and screen.found.arms[1].name == "third", "A against third")
         assert screen.found is not None and screen.found.arms[0].name == A
