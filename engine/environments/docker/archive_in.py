@@ -58,10 +58,12 @@ def pack_path(source: Path, target: PurePosixPath) -> IO[bytes]:
 
 
 def _walk(source: Path, target: PurePosixPath) -> Iterator[tuple[Path, PurePosixPath]]:
+    """A folder itself is left out unless it is empty: one that is there keeps its own owner and mode."""
     if not source.is_dir():
         yield source, target
         return
-    yield source, target
+    if not any(source.iterdir()):
+        yield source, target
     for folder, folders, files in os.walk(source):
         folders.sort()
         here = Path(folder)

@@ -58,6 +58,7 @@ class _Blocking(io.RawIOBase):
         self._rest = b""
 
     def read(self, size: int = -1) -> bytes:
+        anyio.from_thread.check_cancelled()  # where data is always there, the call below never waits and never notices
         if not self._rest:
             self._rest = anyio.from_thread.run(self._read)
         piece, self._rest = self._rest[:size], self._rest[size:]

@@ -172,9 +172,7 @@ class Engine:
                 response.close()
         except aiodocker.DockerError as error:
             raise EngineCallFailed(error.status, error.message) from error
-        except (aiohttp.ClientError, OSError) as error:
-            if isinstance(error, TimeoutError):
-                raise
+        except (aiohttp.ClientError, ConnectionError) as error:  # other OSErrors are the caller's own, inside the block
             raise EngineCallFailed(UNREACHABLE, f"the connection to the daemon broke: {error}") from error
 
     @asynccontextmanager

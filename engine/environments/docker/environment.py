@@ -24,6 +24,7 @@ from engine.environments.docker.processes import NOTHING_KNOWN
 from engine.environments.docker.readiness import judge, not_ready, start_timeout, waiting_for
 from engine.environments.docker.removal import Thing, remove_project
 from engine.environments.docker.task_healthcheck import wait_healthy
+from engine.environments.docker.together import together
 from engine.environments.docker.watching import KILLED, Watch, located
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import Emit, EnvironmentSpec, ExecResult, FileChange, Sink, Transfer
@@ -256,9 +257,19 @@ class DockerEnvironment(ABC):
         raise self._transfer_failed(TransferFailed(f"not done within {timeout_sec or 0:g} s"), doing, service)
 
     def _transfer_failed(self, error: Exception, doing: str, service: str) -> TrialFailed:
-        call = error if isinstance(error, EngineCallFailed) else EngineCallFailed(0, str(error) or type(error).__name__)
-        code = Code.ARTIFACT_TRANSFER_FAILED
-        return self._located(from_daemon(call, doing, phase=self.phase, service=service, fallback=code))
+        if isinstance(error, TransferFailed):  # words from inside the container: shown, never taken for the host's
+            failed = fail(
+                Code.ARTIFACT_TRANSFER_FAILED,
+                f"{doing}: {error}",
+                Evidence("in the container", str(error)),
+                phase=self.phase,
+                service=service,
+            )
+        else:
+            call = error if isinstance(error, EngineCallFailed) else EngineCallFailed(0, str(error) or repr(error))
+            code = Code.ARTIFACT_TRANSFER_FAILED
+            failed = from_daemon(call, doing, phase=self.phase, service=service, fallback=code)
+        return self._located(failed)
 
     # --- processes ------------------------------------------------------------------------------------------------
 
@@ -351,7 +362,7 @@ class DockerEnvironment(ABC):
             await self._watch.flushed(container.service)
 
         with anyio.move_on_after(FLUSH_SEC):
-            async with anyio.create_task_group() as group:
+            async with together() as group:
                 for container in containers:
                     if container.service not in self._watch.dead:
                         group.start_soon(kill, container)

@@ -15,6 +15,7 @@ from engine.environments.docker.containers import Container
 from engine.environments.docker.engine_api import Engine, EngineCallFailed
 from engine.environments.docker.host_view import HostView
 from engine.environments.docker.processes import Process, tree_of
+from engine.environments.docker.together import together
 from engine.environments.environment import Sink
 
 EXIT_CODE_SEC = 10.0
@@ -205,7 +206,7 @@ async def _pump(stream: Stream, stdin: bytes | None, take: Callable[[str, bytes]
             return
         close_stdin(stream)
 
-    async with anyio.create_task_group() as group:
+    async with together() as group:
         if stdin is not None:
             group.start_soon(feed, stdin)
         while (message := await stream.read_out()) is not None:

@@ -19,6 +19,7 @@ import anyio.abc
 import msgspec
 
 from engine.environments.docker.endpoint import config_folder
+from engine.environments.docker.together import together
 
 TAIL_BYTES = 64 * 1024
 REAP_SEC = 5.0
@@ -116,7 +117,7 @@ async def run_tool(
         code: int | None = None
         try:
             with anyio.move_on_after(timeout_sec):
-                async with anyio.create_task_group() as group:
+                async with together() as group:
                     group.start_soon(drain, process.stdout, kept.append if keep_stdout else take)
                     group.start_soon(drain, process.stderr, take)
                     if stdin is not None:

@@ -17,6 +17,7 @@ from engine.environments.docker.engine_api import EngineCallFailed, filters
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import fail
 from engine.environments.docker.host_tools import ToolMissing, ToolResult
+from engine.environments.docker.together import together
 from engine.issues import Code, Evidence, Severity, TrialFailed
 from engine.tasks.task import MAIN
 
@@ -70,7 +71,7 @@ class ProjectEnvironment(DockerEnvironment):
     async def _pull(self, settled: Settled, tag: str | None) -> None:
         ours = {tag} if self.spec.build_context is not None else set()
         log = self.spec.log_folder / "pull.log"
-        async with anyio.create_task_group() as group:
+        async with together() as group:
             for wanted in set(settled.images):
                 if wanted.image not in ours:
                     group.start_soon(self._shop.images.ensure, wanted, log, self._watch.activity)
@@ -133,8 +134,8 @@ class ProjectEnvironment(DockerEnvironment):
                 words = await self._watch.last_words(container)
                 return fail(
                     Code.SERVICE_EXITED,
-                    f"service {container.service} ended (exit code {container.exit_code}) before another one could share "
-                    "its network",
+                    f"service {container.service} ended (exit code {container.exit_code}) before another one could "
+                    "share its network",
                     *failed.issue.evidence,
                     Evidence("log", words or "(nothing said)", file=f"services/{container.service}.log"),
                     service=container.service,
@@ -159,7 +160,7 @@ class ProjectEnvironment(DockerEnvironment):
             give_back()
 
         try:
-            async with anyio.create_task_group() as group:
+            async with together() as group:
                 group.start_soon(later)
                 yield
                 group.cancel_scope.cancel()

@@ -27,6 +27,7 @@ from engine.environments.docker.pull import Images
 from engine.environments.docker.removal import KINDS, find, remove_all
 from engine.environments.docker.samples import Sampler
 from engine.environments.docker.single import SingleEnvironment
+from engine.environments.docker.together import first_of, together
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import Emit, EnvironmentSpec
 
@@ -103,6 +104,9 @@ class DockerProvider:
             if group is not None:
                 group.cancel_scope.cancel()
                 return await group.__aexit__(kind, error, trace)
+        except BaseExceptionGroup as several:
+            if first_of(several) is not error:
+                raise
         finally:
             with anyio.CancelScope(shield=True):
                 await self.engine.close()
@@ -152,7 +156,7 @@ class DockerProvider:
         async def count() -> None:
             networks.extend(await self.engine.get("networks"))
 
-        async with anyio.create_task_group() as group:
+        async with together() as group:
             group.start_soon(ask, "compose")
             group.start_soon(ask, "buildx")
             group.start_soon(count)
@@ -175,7 +179,7 @@ class DockerProvider:
         )
 
     async def root_folder(self) -> Path | None:
-        """Where a local daemon keeps images and containers, so that its disk can be watched; None where it is remote."""
+        """Where a local daemon keeps images and containers, so that its disk can be watched; None if remote."""
         info: dict[str, Any] = await self.engine.get("info")
         folder = Path(str(info.get("DockerRootDir", "")))
         local = self.engine.endpoint.is_socket and info.get("Name") == socket.gethostname()

@@ -10,6 +10,7 @@ import msgspec
 
 from engine.environments.docker import labels
 from engine.environments.docker.engine_api import Engine, EngineCallFailed, filters
+from engine.environments.docker.together import together
 
 DOWN_SEC = 60.0
 PAUSE_SEC = 0.1
@@ -53,7 +54,7 @@ async def find(engine: Engine, label: str, kinds: Iterable[str] = OF_A_PROJECT) 
         for identity, names, one in named:
             found[Thing(kind, identity, names[0] if names else identity)] = one.get("Labels") or {}
 
-    async with anyio.create_task_group() as group:
+    async with together() as group:
         for kind in kinds:
             group.start_soon(look, kind)
     return found
@@ -81,11 +82,16 @@ async def _remove_network(engine: Engine, thing: Thing) -> None:
     except EngineCallFailed as error:
         if "active endpoints" not in error.message:
             raise
-        with suppress(EngineCallFailed):
-            told = await engine.get(f"networks/{thing.id}")
-            for container in told.get("Containers") or ():
-                await engine.post(f"networks/{thing.id}/disconnect", {"Container": container, "Force": True})
+        await disconnect_all(engine, thing)
         await engine.delete(f"networks/{thing.id}")
+
+
+async def disconnect_all(engine: Engine, network: Thing) -> None:
+    """For a container of somebody else's that somebody connected to a network of ours."""
+    with suppress(EngineCallFailed):
+        told = await engine.get(f"networks/{network.id}")
+        for container in told.get("Containers") or ():
+            await engine.post(f"networks/{network.id}/disconnect", {"Container": container, "Force": True})
 
 
 async def remove_all(engine: Engine, things: Iterable[Thing]) -> dict[Thing, str]:
@@ -99,7 +105,7 @@ async def remove_all(engine: Engine, things: Iterable[Thing]) -> dict[Thing, str
 
     chosen = list(things)
     for kinds in (("container",), ("network", "volume", "image")):
-        async with anyio.create_task_group() as group:
+        async with together() as group:
             for thing in chosen:
                 if thing.kind in kinds:
                     group.start_soon(one, thing)
@@ -135,7 +141,7 @@ async def of_project(engine: Engine, project: str) -> list[Thing]:
     async def look(label: str) -> None:
         found.update(await find(engine, label))
 
-    async with anyio.create_task_group() as group:
+    async with together() as group:
         group.start_soon(look, f"{labels.PROJECT}={project}")
         group.start_soon(look, f"{labels.COMPOSE_PROJECT}={project}")
     return list(found)

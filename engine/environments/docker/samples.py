@@ -13,6 +13,7 @@ import msgspec
 from engine.environments.docker.containers import Container
 from engine.environments.docker.engine_api import Engine, EngineCallFailed
 from engine.environments.docker.host_view import HostView, number_in
+from engine.environments.docker.together import together
 from engine.environments.environment import Emit
 from engine.events import ResourcePeaked, ResourceSampled, ThresholdCrossed
 
@@ -128,7 +129,7 @@ class Sampler:
             began = time.monotonic()
             remote = [watched for watched in list(self._watched.values()) if not self._sample_local(watched)]
             if remote:
-                async with anyio.create_task_group() as group:
+                async with together() as group:
                     for watched in remote:
                         group.start_soon(self._sample_remote, watched)
             await anyio.sleep(max(0.1, EVERY_SEC - (time.monotonic() - began)))

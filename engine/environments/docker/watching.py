@@ -16,6 +16,7 @@ from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.host_view import HostView, find_view
 from engine.environments.docker.samples import Watched
 from engine.environments.docker.service_logs import ServiceLog
+from engine.environments.docker.together import together
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import Emit, EnvironmentSpec
 from engine.events import ActivityChanged, IssueRaised, ServiceChanged
@@ -72,7 +73,7 @@ class Watch:
             with suppress(EngineCallFailed):
                 read.append(await inspect(self._shop.engine, identity))
 
-        async with anyio.create_task_group() as group:
+        async with together() as group:
             for identity in await found():
                 group.start_soon(one, identity)
         read.sort(key=lambda container: (container.running and container.health != "unhealthy", container.name))

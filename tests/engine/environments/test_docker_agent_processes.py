@@ -85,8 +85,8 @@ async def test_services_of_the_task_live_on_with_what_they_start_later(rig: Rig,
             image: debian:bookworm-slim
             command: [perl, -e, '
               use POSIX;
-              if (!fork) { POSIX::setsid(); while (1) { if (!fork) { POSIX::setsid(); sleep 3 if fork; exec "sleep", "7.7" }
-                sleep 1 } }
+              if (!fork) { POSIX::setsid();
+                while (1) { if (!fork) { POSIX::setsid(); sleep 3 if fork; exec "sleep", "7.7" } sleep 1 } }
               while (1) { sleep 1; if (!fork) { exec "sleep", "8.8" } }']
     """
     async with rig.up(compose=compose) as environment:

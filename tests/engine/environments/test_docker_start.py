@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -23,7 +24,7 @@ NO_NETWORK = NetworkPolicy(mode=NetworkMode.NO_NETWORK)
 IDLE = "{image: debian:bookworm-slim, init: true, command: [sleep, '60']}"
 
 
-async def refused(rig: Rig, **settings: object) -> Issue:
+async def refused(rig: Rig, **settings: Any) -> Issue:
     """The issue with which a start fails."""
     with pytest.raises(TrialFailed) as failure:
         async with rig.up(**settings):
@@ -159,7 +160,7 @@ async def test_a_shared_network_whose_owner_ended_is_the_environments_fault(rig:
 
 
 async def test_a_sidecar_that_dies_later_is_told(rig: Rig) -> None:
-    """Case 8, during the agent's run: die events of all containers are watched; case 17: a restart policy hides nothing."""
+    """Case 8: die events of all containers are watched during the agent's run. Case 17: a restart hides nothing."""
     compose = f"""
         services:
           main: {IDLE}
@@ -187,7 +188,7 @@ async def test_a_memory_hit_is_told_once_while_the_service_lives(rig: Rig) -> No
 
 
 async def test_fixed_names_and_ports_do_not_stop_a_second_trial(rig: Rig) -> None:
-    """Cases 4 and 22: container name, host port, network and volume name are set aside, aloud; data is each trial's own."""
+    """Cases 4 and 22: container name, host port, network and volume name are set aside, aloud; data is each one's."""
     compose = """
         services:
           main:
@@ -396,7 +397,7 @@ async def test_samples_logs_and_peaks_are_told(rig: Rig) -> None:
 
 
 async def test_a_task_finds_its_files_where_it_put_them(rig: Rig) -> None:
-    """Relative paths in the task's file keep the base that they have in the task's folder; bound folders of ours win."""
+    """Relative paths keep the base that they have in the task's folder; bound folders of ours win."""
     spec = rig.spec(
         compose="services: {main: {volumes: ['./data:/data:ro', './data:/logs/agent'], env_file: [./some.env]}}",
         bind={rig.folder: "/logs/agent"},
