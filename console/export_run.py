@@ -19,7 +19,7 @@ import tomli_w
 
 from console.errors import Unusable
 from console.identity import HOST, Identity, identity_of
-from console.scrub import Known, Scrubber
+from console.scrub import AROUND, Known, Scrubber
 from engine.layout import CARD, CONFIG, ENGINE, ENGINE_LOG, EVENTS, RESULT, is_run_folder
 from engine.runs.card import CardInvalid, RunCard, read_card, write_card
 
@@ -28,7 +28,6 @@ HARBOR_FILES = (CONFIG, RESULT, "lock.json")
 _SNIFF = 64 << 10
 _CHUNK = 1 << 20
 _LONGEST_LINE = 16 << 20
-_OVERLAP = 8 << 10
 _TEMPORARY = re.compile(r"\..+\.\d+\.tmp")
 _PROCESS = re.compile(rb"\b(process|pid) \d+\b")
 
@@ -173,10 +172,10 @@ class _Copy:
         elif place.name in HARBOR_FILES and len(place.parts) <= 2:
             out.write(_facts(data.read(), scrubber))
         elif str(place) == ENGINE_LOG:
-            for chunk in _pieces(data):
+            for chunk in _pieces(data, scrubber):
                 out.write(_PROCESS.sub(rb"\1 1", scrubber.raw(chunk)))
         else:
-            for chunk in _pieces(data):
+            for chunk in _pieces(data, scrubber):
                 out.write(scrubber.raw(chunk))
 
     def _card_text(self, text: bytes, scrubber: Scrubber) -> bytes:
@@ -222,15 +221,14 @@ def _facts(text: bytes, scrubber: Scrubber) -> bytes:
         return scrubber.raw(text)
 
 
-def _pieces(data: BinaryIO) -> Iterator[bytes]:
-    """Pieces of bounded size, cut between lines, so that nothing to be replaced is cut in two."""
+def _pieces(data: BinaryIO, scrubber: Scrubber) -> Iterator[bytes]:
+    """Pieces of bounded size, cut between lines where there are any, and never through what is to be replaced."""
     rest = b""
     while chunk := data.read(_CHUNK):
         rest += chunk
         end = rest.rfind(b"\n") + 1
         if not end and len(rest) > _LONGEST_LINE:
-            blank = max(rest.rfind(mark) for mark in (b" ", b"\r", b"\t", b","))
-            end = blank + 1 if blank > len(rest) - _OVERLAP else len(rest) - _OVERLAP
+            end = scrubber.place_to_cut(rest, len(rest) - 2 * AROUND)
         if end:
             yield rest[:end]
             rest = rest[end:]

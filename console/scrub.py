@@ -14,6 +14,9 @@ SHORTEST_NAME = 3
 SHORTEST_VALUE = 4
 """A secret shorter than this would be found all over the place, inside of other words."""
 
+AROUND = 8 << 10
+"""How far around a cut is looked: more than anything that is replaced is long."""
+
 # fmt: off
 COMMON_NAMES = frozenset({
     "root", "user", "admin", "docker", "debian", "ubuntu", "localhost", "host", "main", "agent", "oracle",
@@ -80,6 +83,13 @@ class Scrubber:
 
     def raw(self, data: bytes) -> bytes:
         return self._pattern.sub(self._replace, data)
+
+    def place_to_cut(self, data: bytes, wanted: int) -> int:
+        """The place at `wanted` or a little before where a cut goes through nothing that is to be replaced."""
+        for found in self._pattern.finditer(data, max(0, wanted - AROUND), wanted + AROUND):
+            if found.start() < wanted < found.end():
+                return found.start()
+        return wanted
 
     def text(self, text: str) -> str:
         return self.raw(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")

@@ -38,7 +38,12 @@ def run(tmp_path: Path) -> Path:
     folder = tmp_path / "runs" / "2025-11-30__12-00-00__small"
     trial = "hello__oracle__1"
     events = [
-        msgspec.structs.replace(one, host=HOST) if isinstance(one, ev.EngineStarted) else one for one in whole_run()
+        msgspec.structs.replace(one, host=HOST)
+        if isinstance(one, ev.EngineStarted)
+        else msgspec.structs.replace(one, card_digest=card().digest)
+        if isinstance(one, ev.RunPlanned)
+        else one
+        for one in whole_run()
     ]
     told = broken_build(f"{PROJECT}/tasks/hello/Dockerfile: {USER}@{HOST} said {VALUE}")
     events.insert(-2, ev.IssueRaised(at=at(6), trial=trial, issue=told))
@@ -122,6 +127,19 @@ def test_a_scrubbed_copy_has_nothing_of_whose_machine_it_was(run: Path, identity
 def test_a_scrubbed_copy_adds_up_to_the_same(run: Path, identity: Identity, tmp_path: Path) -> None:
     export_run(run, tmp_path / "copy", scrub=True, identity=identity)
     assert facts(tmp_path / "copy") == facts(run)
+    state, _ = load(tmp_path / "copy")
+    assert state.plan is not None
+    assert state.plan.card_digest == read_card(tmp_path / "copy").digest
+
+
+def test_the_engine_of_a_scrubbed_copy_has_no_number_and_no_host_however_common_its_name(tmp_path: Path) -> None:
+    folder = write(tmp_path / "run", [ev.EngineStarted(at=at(0), pid=4711, host="vm", session=1), *planned(["vm"])])
+    export_run(
+        folder, tmp_path / "copy", scrub=True, identity=Identity(known=(name("host name", "vm", "host"),), ids=())
+    )
+    engine, plan, *_ = [json.loads(line) for line in (tmp_path / "copy" / EVENTS).read_bytes().splitlines()]
+    assert (engine["pid"], engine["host"], plan["host"]["name"]) == (1, "host", "host")
+    assert (tmp_path / "copy" / EVENTS).read_bytes().count(b'"task":"vm"') == 2
 
 
 def test_scrubbing_keeps_the_card_readable_under_its_new_digest(run: Path, identity: Identity, tmp_path: Path) -> None:
@@ -192,13 +210,15 @@ def test_events_of_a_newer_version_are_scrubbed_and_kept(run: Path, identity: Id
 
 def test_a_long_log_is_scrubbed_across_the_pieces_that_it_is_read_in(tmp_path: Path) -> None:
     folder = write(tmp_path / "run", whole_run())
-    line = f"{'x' * 1000} {HOME} "
-    (folder / "long.log").write_text((line * 3 + "\n") * 2000 + line * 20_000)  # the last line is 20 MB
+    piece = 1 << 20
+    lines = "x" * (piece - 5) + HOME + "\n" + "y" * piece
+    one_line = "".join("z" * (length - len(HOME)) + HOME for length in (101, 107, 1009)) * 16_000  # 19 MB
+    (folder / "long.log").write_text(lines + "\n" + one_line)
     known = (path("home folder", HOME, "/home/user"),)
     export_run(folder, tmp_path / "copy", scrub=True, identity=Identity(known=known, ids=()))
     text = (tmp_path / "copy" / "long.log").read_text()
     assert HOME not in text
-    assert text.count("/home/user ") == 2000 * 3 + 20_000
+    assert text.count("/home/user") == 1 + 3 * 16_000
 
 
 def test_an_archive_holds_the_run_and_no_user(run: Path, identity: Identity, tmp_path: Path) -> None:

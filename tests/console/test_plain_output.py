@@ -99,7 +99,7 @@ def test_no_control_code_of_a_task_reaches_the_output(tmp_path: Path, capsys: py
     run += [ev.IssueRaised(at=at(2), trial=trial, issue=broken_build(HOSTILE))]
     run += [ev.RunIssue(at=at(2), issue=broken_build(HOSTILE)), ev.TrialWaiting(at=at(2), trial=trial, reason=HOSTILE)]
     run += [*scored(trial, False), *ended(3, reason=HOSTILE)]
-    folder = write(tmp_path / "run", run)
+    folder = write(tmp_path / "run \x1b[2J\x9b", run)
     for as_json in (False, True):
         _, out, _ = followed(folder, capsys, as_json=as_json)
         assert CONTROL.findall(out) == []
