@@ -94,3 +94,15 @@ def test_a_stand_in_is_not_scrubbed_again() -> None:
     found = scrubber(path("home", "/home/user", "/home/user"), name("user", "ada", "user"))
     assert found.text(found.text("/home/user/ada")) == "/home/user/user"
     assert found.counts == {"user": 1}
+
+
+def test_a_cut_goes_through_nothing_that_is_to_be_replaced() -> None:
+    found = scrubber(path("home", "/home/ada", "/home/user"))
+    data = b"x" * 20_000 + b"/home/ada" + b"y" * 20_000
+    assert [found.place_to_cut(data, wanted) for wanted in (19_999, 20_000, 20_004, 20_008, 20_009)] == [
+        19_999,
+        20_000,
+        20_000,
+        20_000,
+        20_009,
+    ]
