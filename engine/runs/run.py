@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from engine import events as ev
 from engine.environments.environment import Provider
 from engine.issues import Code, Evidence, Issue, Severity
 from engine.runs.admission import Admission
+from engine.runs.atomic_file import write_atomically
 from engine.runs.card import RunCard
 from engine.runs.event_log import EventLog
 from engine.runs.harbor_writer import HarborWriter
@@ -251,10 +253,26 @@ class Run:
                     self.log.append(record.finished)
                     self.log.sync()
                     self._store(lambda: self.harbor.trial_finished(name))
+        except Exception as error:  # a fault of ours in one trial must not end the others
+            self._trial_broke(name, error)
         finally:
             self._scopes.pop(name, None)
             self.admission.finish(planned)
             self.wake()
+
+    def _trial_broke(self, name: str, error: Exception) -> None:
+        text = "".join(traceback.format_exception(error))
+        self._store(lambda: write_atomically(self.folder / name / "exception.txt", text.encode("utf-8", "replace")))
+        issue = Issue(
+            Severity.FATAL,
+            None,
+            Code.ENGINE_FAILED,
+            f"the engine failed: {type(error).__name__}: {error}",
+            (Evidence("traceback", text[-3000:], "exception.txt", 1),),
+        )
+        self.log.append(ev.IssueRaised(trial=name, issue=issue))
+        self.log.append(ev.TrialFinished(trial=name, outcome="unscored"))
+        self._store(lambda: self.harbor.trial_finished(name))
 
     def _store(self, write: Any) -> None:
         """Files for other readers must not end a run: a full disk is said, and the events hold everything."""
