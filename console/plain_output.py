@@ -227,7 +227,7 @@ class PlainFollower:
         return self.state.finished.exit_code
 
     def _stale(self) -> int:
-        self._close_log()
+        self._close_log(alive=False)
         say(
             f"{self.folder}: stale: its engine is gone and {_unfinished(self.state)}; "
             f"`trialdeck resume {self.folder.name}` goes on with it"
@@ -241,26 +241,25 @@ class PlainFollower:
         if returncode == UNUSABLE and words:
             say(words.removeprefix("trialdeck: "))
             return UNUSABLE
-        if self._interrupts or returncode == INTERRUPTED:
-            self._close_log()
+        self._close_log(alive=False)
+        if returncode == INTERRUPTED:
             return INTERRUPTED
-        self._close_log()
         how = f"was killed by {_signal_name(-returncode)}" if returncode < 0 else f"ended with code {returncode}"
         said = f"; its last words: {words}" if words else "; it left no word"
         say(
             f"the engine {how} and {_unfinished(self.state)}{said} (all of them in {log}); "
             f"`trialdeck resume {self.folder.name}` goes on with the run"
         )
-        return DEAD
+        return INTERRUPTED if self._interrupts else DEAD
 
-    def _close_log(self) -> None:
+    def _close_log(self, *, alive: bool = True) -> None:
         """The summary of whatever there is."""
         if self._as_json or self.state.plan is None:
             return
         if not self._header_shown:
             self._header_shown = True
             self._print(*header_lines(self.state, self.folder))
-        self._print("", *summary_lines(self.state, self.folder))
+        self._print("", *summary_lines(self.state, self.folder, alive=alive))
         comparison = comparison_text(self.state, self._out.width)
         if comparison:
             self._print("", *comparison)
@@ -286,4 +285,5 @@ def last_words(log: Path) -> str:
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    return clean_line(next((line.strip() for line in reversed(lines) if line.strip()), ""), 500)
+    words = (line.strip(" |") for line in reversed(lines))  # a traceback of several errors is drawn with lines
+    return clean_line(next((line for line in words if line.strip("+- ")), ""), 500)

@@ -82,8 +82,11 @@ def issue_text(issue: Issue) -> str:
     return f"{issue.code}: {issue.message}{where}{ways}"
 
 
-def summary_lines(state: RunState, folder: Path) -> list[str]:
-    """Every arm with its denominators, money, issues, folder. The same numbers for a fresh run and a resumed one."""
+def summary_lines(state: RunState, folder: Path, *, alive: bool = True) -> list[str]:
+    """Every arm with its denominators, money, issues, folder. The same numbers for a fresh run and a resumed one.
+
+    `alive` is False where the engine is gone: what ran was cut off.
+    """
     lines = []
     for index, (arm, outcomes) in enumerate(arm_outcomes(state).items()):
         lines += _arm_lines(fmt.arm_letter(index), state.arms[arm], outcomes)
@@ -91,7 +94,7 @@ def summary_lines(state: RunState, folder: Path) -> list[str]:
     again = sum(1 for trial in state.trials.values() if trial.run_number > 1)
     counts = [f"{state.done} of {total} done"]
     counts += [
-        f"{number} {word}"
+        f"{number} {'cut off' if word == st.RUNNING and not alive else word}"
         for word in (st.RUNNING, st.WAITING, st.QUEUED, st.INTERRUPTED)
         if (number := state.count(word))
     ]

@@ -9,7 +9,7 @@ import typer
 
 from console.find_run import RUNS_DIR, find_run
 from console.out import Out
-from console.run_condition import load
+from console.run_condition import INTERRUPTED, load
 
 
 def show(
@@ -37,6 +37,6 @@ def show(
     out.lines([*header, f"state    {condition}", "", *trial_table(state, out.width if out.is_terminal else None), ""])
     issues = issue_lines(state)
     out.lines([*issues, ""] if issues else [])
-    out.lines(summary_lines(state, folder)[:-1])
+    out.lines(summary_lines(state, folder, alive=condition.state != INTERRUPTED)[:-1])
     comparison = comparison_text(state, out.width)
     out.lines(["", *comparison] if comparison else [])

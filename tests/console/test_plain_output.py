@@ -135,14 +135,16 @@ def test_an_engine_that_dies_is_told_by_its_last_word_without_a_traceback(
 ) -> None:
     engine = engine_that("raise SystemExit(1)")
     folder = write(tmp_path / "run", [started(engine.pid), *planned(["hello"]), *begun("hello__oracle__1")])
-    (folder / ENGINE_LOG).write_text('Traceback (most recent call last):\n  File "x.py"\nValueError: \x1b[2Jno such\n')
+    (folder / ENGINE_LOG).write_text(
+        'Traceback (most recent call last):\n  File "x.py"\n  | ValueError: \x1b[2Jno such\n    +------------\n'
+    )
     code = follow_plain(folder, as_json=False, engine=engine, on_interrupt=nobody)
     said = capsys.readouterr()
     assert code == 1
     assert "ValueError: no such" in said.err
     assert str(folder / ENGINE_LOG) in said.err
     assert "Traceback" not in said.out + said.err
-    assert "0 of 2 done" in said.out
+    assert "trials   0 of 2 done · 1 cut off · 1 queued" in said.out
 
 
 def test_an_engine_that_was_killed_is_told_by_its_signal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
