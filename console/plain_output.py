@@ -245,9 +245,9 @@ class PlainFollower:
         if returncode == INTERRUPTED:
             return INTERRUPTED
         how = f"was killed by {_signal_name(-returncode)}" if returncode < 0 else f"ended with code {returncode}"
-        said = f"; its last words: {words}" if words else "; it left no word"
+        said = f"; its last words: {words} (all of them in {log})" if words else f"; it left no word in {log}"
         say(
-            f"the engine {how} and {_unfinished(self.state)}{said} (all of them in {log}); "
+            f"the engine {how} and {_unfinished(self.state)}{said}; "
             f"`trialdeck resume {self.folder.name}` goes on with the run"
         )
         return INTERRUPTED if self._interrupts else DEAD
