@@ -35,7 +35,8 @@ class _Part:
         words = [name, f"{mark}{str(self.phase)[0]}"]
         if self.seconds is None:
             return words
-        timed = f"{name} {fmt.short_time(self.seconds)}"
+        short = self.kind != "running" and self.seconds < 10
+        timed = f"{name} {f'{self.seconds:.1f} s' if short else fmt.short_time(self.seconds)}"
         if self.limit and self.kind == "running":
             return [f"{timed} of {fmt.short_time(self.limit)}", timed, *words]
         return [timed, *words]
