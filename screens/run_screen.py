@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from importlib import import_module
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -14,14 +15,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
-from textual.worker import Worker
 
 from engine.analysis.rates import Rate
 from screens import format as fmt
 from screens.app_protocols import RunControl
 from screens.pieces import Pieces
-from screens.question_screen import Answer, QuestionScreen
 from screens.run_actions import FILTER_HELP, RUN
+from screens.run_commands import CommandAnswered, RunCommands
 from screens.run_facts import badge, cost_unknown, outcomes, rates
 from screens.source import RunSource
 from screens.trial_columns import BY_NAME, COLUMNS
@@ -57,15 +57,10 @@ class RunScreen(Screen[None]):
     class RatesWorkedOut(Message):
         rates: dict[str, Rate]
 
-    @dataclass
-    class CommandAnswered(Message):
-        what: str
-        problem: str
-
     def __init__(self, source: RunSource, control: RunControl | None = None) -> None:
         super().__init__()
         self.source = source
-        self.control = control
+        self.commands = RunCommands(self, source, control)
         self.rows = TrialRows(source.state)
         self._facts_at = 0.0
         self._facts_due = False
@@ -162,7 +157,7 @@ class RunScreen(Screen[None]):
             self._table.waiting_text = "no trial is planned yet"
         self._footer.labels["pause"] = "go on" if state.paused else "pause"
         self._footer.labels["leave"] = "leave (run goes on)" if source.live and self.size.width >= 110 else "leave"
-        self._footer.hidden = set() if source.live and self.control else {"cancel_trial", "pause"}
+        self._footer.hidden = set() if self.commands.possible else {"cancel_trial", "pause"}
         self._footer.show()
 
     def _show_bar(self) -> None:
@@ -224,6 +219,7 @@ class RunScreen(Screen[None]):
         self._show_state()
 
     def _work_out(self, found: dict[str, list[Any]]) -> None:
+        import_module("engine.analysis.bootstrap")  # NumPy takes 0.1 s: loaded while nothing has finished yet
         self.post_message(self.RatesWorkedOut(rates(found)))
 
     def on_run_screen_rates_worked_out(self, event: RatesWorkedOut) -> None:
@@ -369,47 +365,15 @@ class RunScreen(Screen[None]):
 
     def action_cancel_trial(self) -> None:
         trial = self.rows.trial(self._table.cursor_key or "")
-        if trial is None or not self._reachable():
-            return
-        if trial.done:
-            self.notify("this trial is over", markup=False)
-            return
-        name = f"{trial.task} · {trial.arm} · attempt {trial.attempt}"
-        asked = QuestionScreen("Cancel this trial?", name, Answer("y", "cancel it; it will have no verdict", "yes"))
-        self.app.push_screen(asked, lambda answer: self._cancel(trial.trial) if answer else None)
-
-    def _cancel(self, trial: str) -> None:
-        self.send("cancel", {"command": "cancel", "trial": trial, "force": False})
+        if trial is not None:
+            self.commands.cancel_trial(trial)
 
     def action_pause(self) -> None:
-        if self._reachable():
-            what = "continue" if self.source.state.paused else "pause"
-            self.send(what, {"command": what})
+        self.commands.pause_or_go_on()
 
     def action_concurrency(self, step: int) -> None:
-        if self._reachable():
-            wanted = max(1, self.source.state.concurrency + step)
-            self.send("concurrency", {"command": "concurrency", "value": wanted})
+        self.commands.change_concurrency(step)
 
-    def _reachable(self) -> bool:
-        if self.control is None or not self.source.live:
-            self.notify("no engine runs this run now", severity="warning", markup=False)
-            return False
-        return True
-
-    def send(self, what: str, command: Mapping[str, Any]) -> Worker[None]:
-        """In a thread; what comes of it is seen in the run's events, a failure is said."""
-        return self.run_worker(partial(self._send, what, command), thread=True, group="commands")
-
-    def _send(self, what: str, command: Mapping[str, Any]) -> None:
-        assert self.control is not None
-        try:
-            answer = self.control.send(command)
-            problem = "" if answer.get("ok", True) else str(answer.get("error", "refused"))
-        except Exception as error:  # whatever it is, it belongs on the screen
-            problem = str(error) or type(error).__name__
-        self.post_message(self.CommandAnswered(what, problem))
-
-    def on_run_screen_command_answered(self, event: CommandAnswered) -> None:
+    def on_command_answered(self, event: CommandAnswered) -> None:
         if event.problem:
             self.notify(f"{event.what}: {event.problem}", severity="error", markup=False)
