@@ -1,6 +1,6 @@
 """The run screen as plain text at three sizes, against files that a person has looked at.
 
-After a wanted change: `TRIALDECK_NEW_DUMPS=1 pytest tests/screens/test_run_screen_dumps.py`, and look at what git shows.
+After a wanted change: run this file with TRIALDECK_NEW_DUMPS=1, and look at what git shows.
 """
 
 from __future__ import annotations
