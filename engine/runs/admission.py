@@ -15,7 +15,7 @@ MAX_OVERTAKEN = 8
 class Admission:
     """Declared limits of the trials that run, against the host's. A capacity of 0 is not checked.
 
-    A trial that alone needs more than there is starts when nothing else runs (the plan has capped or refused it before).
+    A trial that alone needs more than there is starts when nothing else runs (the plan has capped or refused it).
     """
 
     def __init__(self, concurrency: int, cpus: float, memory_mb: int) -> None:

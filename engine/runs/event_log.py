@@ -1,7 +1,7 @@
 """The run's events on disk, and what they add up to, kept in step.
 
-A line is there whole or not at all. When the disk is full nothing is lost: events wait in memory, in order, and are written
-when there is room again; `failed` says so meanwhile.
+A line is there whole or not at all. When the disk is full nothing is lost: events wait in memory, in order, and are
+written when there is room again; `failed` says so meanwhile.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ def plan_from_card(card: RunCard, host_env: Mapping[str, str]) -> Plan:
             continue
         if pinned.digest and task.digest != pinned.digest:
             raise CardInvalid(
-                f"task {pinned.id} changed since the run began ({folder}): its content is {task.digest[:12]}, the card says "
-                f"{pinned.digest[:12]}; restore it, or start another run with `trialdeck run`"
+                f"task {pinned.id} changed since the run began ({folder}): its content is {task.digest[:12]}, "
+                f"the card says {pinned.digest[:12]}; restore it, or start another run with `trialdeck run`"
             )
         if not pinned.digest:
             issue = Issue(Severity.FATAL, None, Code.TASK_CHANGED, f"{pinned.refused} (when the run was planned)")

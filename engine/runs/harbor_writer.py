@@ -38,7 +38,7 @@ REWRITE_SEC = 2.0
 
 
 class HarborWriter:
-    """`config.json`, `lock.json` and `result.json` of the run and of each trial. Raises OSError where the disk says no."""
+    """`config.json`, `lock.json` and `result.json` of the run and of each trial. Raises OSError."""
 
     def __init__(self, folder: Path, card: RunCard, plan: Plan, state: RunState) -> None:
         self.folder = folder

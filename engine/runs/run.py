@@ -68,6 +68,7 @@ class Run:
         self._disk_was_full = False
         self._began = time.monotonic()
         self._forced = anyio.Event()
+        self._over = anyio.Event()
 
     async def execute(self) -> int:
         """Run everything in `todo`; returns the run's exit code. Cancelled trials are cleaned up before it returns."""
@@ -76,6 +77,7 @@ class Run:
             group.start_soon(self._sample_host)
             group.start_soon(self._watch_for_force)
             await self._admit_all(group)
+            self._over.set()
             group.cancel_scope.cancel()
         return self._finish()
 
@@ -298,13 +300,12 @@ class Run:
             )
 
     async def _watch_for_force(self) -> None:
-        """Once forced: remove everything of the run at once, so that each trial's clean-up finds nothing left to wait for;
-        if that takes too long, end the process. All that is left then has labels."""
+        """Once forced: remove everything of the run at once, so that each trial's clean-up finds nothing left to wait
+        for; if that takes too long, end the process. All that is left then has labels."""
         await self._forced.wait()
         with anyio.move_on_after(FORCE_SEC, shield=True):
             await self.provider.remove_run(self.card.run)
-            while self._scopes:
-                await anyio.sleep(0.05)
+            await self._over.wait()
             return
         self._mark_forced()
         self._finish()

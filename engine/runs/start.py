@@ -51,8 +51,8 @@ def save_card(folder: Path, card: RunCard) -> None:
 def launch_engine(folder: Path, *, resume: bool = False) -> subprocess.Popen[bytes]:
     """The engine of a run, in a session of its own, so that it outlives this terminal.
 
-    Its standard error goes to `engine.log`. It inherits the environment (values of allowed host variables among it); nothing
-    secret is on its command line. `-P`: a folder named `engine` where the user stands is not ours.
+    Its standard error goes to `engine.log`. It inherits the environment (values of allowed host variables among it);
+    nothing secret is on its command line. `-P`: a folder named `engine` where the user stands is not ours.
     """
     command = [sys.executable, "-P", "-m", "engine.runs.process", str(folder), *(["--resume"] if resume else [])]
     with (folder / ENGINE_LOG).open("ab") as log:
