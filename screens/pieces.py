@@ -80,13 +80,14 @@ def fit(pieces: Iterable[Piece], width: int, right: bool = False) -> Pieces:
     for text, style in pieces:
         if left <= 0:
             break
-        if cells(text) > left:
+        taken = cells(text)
+        if taken > left:
             text = cut(text, left)
             fitted.append((text, style))
             left -= cells(text)
             break
         fitted.append((text, style))
-        left -= cells(text)
+        left -= taken
     if left > 0:
         blank = (" " * left, "")
         return [blank, *fitted] if right else [*fitted, blank]
@@ -104,6 +105,17 @@ def spread(left: Pieces, right: Pieces, width: int) -> Pieces:
     if wanted + 2 > width:
         return fit(left, width)
     return [*fit(left, width - wanted - 2), ("  ", ""), *right]
+
+
+def joined(pieces: Iterable[Piece]) -> Pieces:
+    """The same to the eye in fewer pieces: blanks have no ink, so they go along with what stands before them."""
+    found: Pieces = []
+    for text, style in pieces:
+        if found and (style == found[-1][1] or not text.strip(" ")):
+            found[-1] = (found[-1][0] + text, found[-1][1])
+        else:
+            found.append((text, style))
+    return found
 
 
 def strip(pieces: Iterable[Piece], style_of: Callable[[str], Style], base: Style) -> Strip:

@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 from console.app import TrialDeckApp
+from console.open_app import run_app
 from engine.events import Event, now
 from engine.state import RunState
 from screens.source import Clock, RunSource
@@ -43,7 +44,7 @@ class MeasuredSource(RunSource):
 def main(folder: Path, output: Path) -> None:
     app = TrialDeckApp(folder)
     with mock.patch("console.app.RunSource", MeasuredSource):
-        app.run()
+        run_app(app)
     if isinstance(app.source, MeasuredSource):
         output.write_bytes(app.source.state.notes.tobytes())
 

@@ -19,7 +19,7 @@ from textual.strip import Strip
 
 from screens.actions import Action, place
 from screens.columns import GAP, Column, share
-from screens.pieces import STYLES, Pieces, fit, strip, style_of
+from screens.pieces import STYLES, Pieces, fit, joined, strip, style_of
 
 TABLE = place(
     "table",
@@ -176,11 +176,13 @@ class LineTable(ScrollView, can_focus=True):
 
     def _repaint_rows(self, rows: Iterable[int]) -> None:
         top = self.scroll_offset.y
-        self._repaint_changed(row - top + self.HEAD for row in rows if self._visible(row))
+        bottom = top + self._page()
+        self._repaint_changed(row - top + self.HEAD for row in rows if top <= row < bottom)
 
     def _repaint_changed(self, lines: Iterable[int]) -> None:
-        """Painting a line costs ten times what making it does: leave alone what already stands there."""
-        regions = [Region(0, y, self.size.width, 1) for y in lines if self._painted.get(y) != self._line(y)]
+        """Making a line costs much less than painting it: what already stands there is left alone."""
+        width, top, room = self.size.width, self.scroll_offset.y, self.room
+        regions = [Region(0, y, width, 1) for y in lines if self._painted.get(y) != self._line(y, top, room)]
         if regions:
             self.refresh(*regions)
 
@@ -204,15 +206,14 @@ class LineTable(ScrollView, can_focus=True):
         self._styles.clear()
 
     def render_line(self, y: int) -> Strip:
-        pieces, ground = self._painted[y] = self._line(y)
+        pieces, ground = self._painted[y] = self._line(y, self.scroll_offset.y, self.room)
         base = self.style_of("")
-        return strip(pieces, self.style_of, base + self.style_of(ground) if ground else base)
+        return strip(joined(pieces), self.style_of, base + self.style_of(ground) if ground else base)
 
-    def _line(self, y: int) -> _Line:
-        width = self.room
+    def _line(self, y: int, top: int, width: int) -> _Line:
         if y < self.HEAD:
             return fit(self._header(), width), "deck--head"
-        row = self.scroll_offset.y + y - self.HEAD
+        row = top + y - self.HEAD
         if row >= len(self.keys):
             text = self.empty_text() if not self.keys and y == self.HEAD else ""
             return fit([(f"  {text}", "deck--dim")], width), ""
@@ -224,11 +225,13 @@ class LineTable(ScrollView, can_focus=True):
         if whole is not None:
             return fit([(f"{mark} ", ""), *whole], width), ground
         pieces: Pieces = [(f"{mark} ", "deck--accent")]
+        left = width - MARGIN + GAP
         for number, (column, cells) in enumerate(self.shares()):
             if number:
                 pieces.append((" " * GAP, ""))
             pieces += fit(self.cell(key, column.name), cells, column.right)
-        return fit(pieces, width), ground
+            left -= cells + GAP
+        return (fit(pieces, width) if left < 0 else [*pieces, (" " * left, "")]), ground
 
     def _header(self) -> Pieces:
         name, down = self.sorted_by()
