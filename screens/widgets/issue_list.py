@@ -25,6 +25,7 @@ ISSUES = place(
 )
 
 _STYLES = {Severity.FATAL: "deck--bad", Severity.ERROR: "deck--warn", Severity.WARNING: "deck--dim"}
+WIDE = 100
 _MOST_LINES = 200
 """Rows that one piece of evidence may take."""
 
@@ -98,7 +99,7 @@ class IssueList(LineTable):
         codes, places = self._widths
         left: Pieces = [(f"{fmt.SEVERITY_GLYPHS[issue.severity]} ", style)]
         left += fit([(str(issue.code), style)], codes + 2)
-        left += fit([(_where(issue), "deck--dim")], places + 2) if places else []
+        left += fit([(self._where(issue), "deck--dim")], places + 2) if places else []
         left.append((issue.message, ""))
         linked = next((evidence for evidence in issue.evidence if self._place_of(evidence)), None)
         right = self._link(linked) if linked is not None and row.issue not in self._open else []
@@ -106,12 +107,18 @@ class IssueList(LineTable):
             right = [(f"  + {fmt.count(len(issue.evidence), 'fact')}", "deck--faint")]
         return spread(left, right, width)
 
+    def _where(self, issue: Issue) -> str:
+        """On a narrow screen the phase alone: messages name the service where it matters."""
+        if self.size.width < WIDE:
+            return str(issue.phase or "")
+        return " · ".join(word for word in (issue.step, str(issue.phase or ""), issue.service) if word)
+
     @property
     def _widths(self) -> tuple[int, int]:
         """Of the columns of codes and places, so that messages stand below each other."""
-        wide = self.size.width >= 100
+        wide = self.size.width >= WIDE
         codes = max((len(issue.code) for issue in self.issues), default=0)
-        places = max((cells(_where(issue)) for issue in self.issues), default=0)
+        places = max((cells(self._where(issue)) for issue in self.issues), default=0)
         return min(codes, 30 if wide else 23), min(places, 24 if wide else 14)
 
     def _link(self, evidence: Evidence) -> Pieces:
@@ -161,7 +168,3 @@ class IssueList(LineTable):
     def _here(self) -> _Row | None:
         key = self.cursor_key
         return self._rows.get(key) if key is not None else None
-
-
-def _where(issue: Issue) -> str:
-    return " · ".join(word for word in (issue.step, str(issue.phase or ""), issue.service) if word)
