@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,8 +20,6 @@ UNSET = re.compile(r'The \\?"([^"\\]+)\\?" variable is not set')
 
 def tool_environment(endpoint: Endpoint) -> dict[str, str]:
     """For tools that read no task file by themselves. PATH finds credential helpers, HOME their settings."""
-    import os
-
     env = cli_environment()
     if endpoint.context:
         env["DOCKER_CONTEXT"] = endpoint.context
@@ -38,8 +37,7 @@ async def render(
     The tool sees no variable of the host's but the allowed ones, and no `.env`. Relative paths keep the base that they
     have in the task's folder.
     """
-    env = {name: value for name, value in allowed.items() if not name.startswith(("COMPOSE_", "DOCKER_"))}
-    env |= cli_environment()
+    env = {**_allowed(allowed), **cli_environment()}
     folder = compose_file.parent
     base_file = log.parent / "compose.base.json"
     base_file.parent.mkdir(parents=True, exist_ok=True)
@@ -64,11 +62,16 @@ async def render(
     return rendered, sorted(set(UNSET.findall(result.tail)))
 
 
+def _allowed(allowed: Mapping[str, str]) -> dict[str, str]:
+    """What a definition may ask for by name; the tools' own settings are not up to a task."""
+    return {name: value for name, value in allowed.items() if not name.startswith(("COMPOSE_", "DOCKER_"))}
+
+
 class ComposeProject:
     """One settled definition, given to the tool over its stdin: values of the host never lie in a file."""
 
-    def __init__(self, endpoint: Endpoint, project: str, folder: Path) -> None:
-        self._env = tool_environment(endpoint)
+    def __init__(self, endpoint: Endpoint, project: str, folder: Path, allowed: Mapping[str, str]) -> None:
+        self._env = {**_allowed(allowed), **tool_environment(endpoint)}
         self._project = project
         self._folder = folder
 

@@ -98,6 +98,8 @@ def _pull(service: Definition) -> str:
 
 
 def _service(name: str, service: Definition, marks: Mapping[str, str], notes: list[str]) -> None:
+    if service.get("environment"):  # a name without a value would be looked for in the tool's own environment
+        service["environment"] = {key: value for key, value in service["environment"].items() if value is not None}
     service["labels"] = {**(service.get("labels") or {}), **marks, labels.SERVICE: name}
     fixed = service.pop("container_name", None)
     if fixed:
@@ -194,6 +196,8 @@ def _builds(definition: Definition, spec: EnvironmentSpec) -> tuple[Definition, 
         if service.get("image"):
             renamed[service["image"]] = tag
         service["image"] = built[name] = tag
+        if section.get("args"):
+            section["args"] = {key: value for key, value in section["args"].items() if value is not None}
         section["labels"] = {**(section.get("labels") or {}), **marks}
         sections[name] = {"image": tag, "build": section}
         if service.get("platform"):

@@ -29,13 +29,14 @@ from engine.environments.docker.watching import KILLED, Watch, located
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import Emit, EnvironmentSpec, ExecResult, FileChange, Sink, Transfer
 from engine.issues import Code, Evidence, Phase, Severity, TrialFailed
-from engine.tasks.task import MAIN, Healthcheck
+from engine.tasks.task import MAIN, Healthcheck, NetworkMode
 
 LOOK_AGAIN_SEC = 1.0
 DEATH_SHOWS_SEC = 0.3
 LAST_LOOK_SEC = 5.0
 FLUSH_SEC = 3.0
 STOP_GRACE_SEC = 1
+LINGER_SEC = 0.5
 
 
 class DockerEnvironment(ABC):
@@ -50,6 +51,7 @@ class DockerEnvironment(ABC):
         self._watch = Watch(spec, self.project, emit, shop)
         self._known = NOTHING_KNOWN
         self._kept = False
+        self._cut_off = False
 
     @property
     def services(self) -> Sequence[str]:
@@ -79,16 +81,24 @@ class DockerEnvironment(ABC):
         """Create and start everything."""
 
     @abstractmethod
+    def _made(self) -> Sequence[Thing]:
+        """The networks and volumes that a start makes, by name."""
+
+    @abstractmethod
     async def _find_containers(self) -> Sequence[str]:
         """The ids of all containers of the project."""
 
     async def start(self) -> None:
         """Raises TrialFailed with the service, the step, the last output and how long it had."""
         try:
+            if self.spec.network.mode is NetworkMode.ALLOWLIST:
+                raise fail(Code.TASK_REFUSED, "a network allowlist can't be enforced on Docker yet")
             await self._prepare_images()
             began = time.monotonic()
             self._watch.activity("start")
+            self._cut_off = True
             await self._bring_up(self.spec.start_timeout_sec)
+            self._cut_off = False
             await self._wait_ready(self.spec.start_timeout_sec - (time.monotonic() - began))
             if self.spec.healthcheck is not None:
                 self._watch.activity("health check")
@@ -347,7 +357,8 @@ class DockerEnvironment(ABC):
         try:
             await self._kill_all(containers)
             known = [Thing("container", container.id, container.name) for container in containers]
-            return await remove_project(self._engine, self.project, known)
+            linger = LINGER_SEC if self._cut_off else 0.0
+            return await remove_project(self._engine, self.project, [*known, *self._made()], linger_sec=linger)
         except EngineCallFailed as error:
             return [f"project {self.project}: {error.message}"]
         finally:

@@ -126,7 +126,9 @@ def from_daemon(
     fallback: Code = Code.ENVIRONMENT_FAILED,
 ) -> TrialFailed:
     """The daemon refused a call: its class if the words are known, else `fallback`, with its own words as evidence."""
-    known = UNREACHABLE if error.unreachable else classify(error.message)
+    known = classify(error.message)
+    if error.unreachable and (known is None or known.code is not Code.OUT_OF_DESCRIPTORS):
+        known = UNREACHABLE
     code = known.code if known else fallback
     message = f"{doing}: {known.message}" if known else f"{doing}: {error.message}"
     return fail(code, message, Evidence("daemon", error.message), service=service, phase=phase)

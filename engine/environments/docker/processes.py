@@ -80,6 +80,8 @@ def started_by_agent(
     overrules all: a service that the agent started again is the agent's.
     """
     alive = {process.pid: process for process in processes if process.state not in "ZX"}
+    # A session's number stays taken while it has members; led by a newcomer, it is another session of that number.
+    sessions = {one for one in known.sessions if one not in alive or alive[one].key in known.keys}
     verdicts: dict[int, bool] = {}
 
     def is_agents(process: Process, seen: frozenset[int] = frozenset()) -> bool:
@@ -89,7 +91,7 @@ def started_by_agent(
             verdict = False
         elif marked(process.pid):
             verdict = True
-        elif process.session in known.sessions or process.stack in known.stacks:
+        elif process.session in sessions or process.stack in known.stacks:
             verdict = False
         else:
             parent = alive.get(process.parent)

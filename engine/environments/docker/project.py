@@ -17,6 +17,7 @@ from engine.environments.docker.engine_api import EngineCallFailed, filters
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import fail
 from engine.environments.docker.host_tools import ToolMissing, ToolResult
+from engine.environments.docker.removal import Thing
 from engine.environments.docker.together import together
 from engine.issues import Code, Evidence, Severity, TrialFailed
 from engine.tasks.task import MAIN
@@ -44,7 +45,9 @@ class ProjectEnvironment(DockerEnvironment):
         self._settled = settled
         self._record(settled.definition)
         self._warn(settled, unset)
-        self._compose = ComposeProject(self._engine.endpoint, self.project, spec.compose_file.parent)
+        self._compose = ComposeProject(
+            self._engine.endpoint, self.project, spec.compose_file.parent, spec.allowed_host_env
+        )
         main = settled.definition["services"][MAIN]
         if not main.get("image"):
             raise fail(Code.COMPOSE_INVALID, "main has neither an image nor a build", service=MAIN)
@@ -166,6 +169,15 @@ class ProjectEnvironment(DockerEnvironment):
                 group.cancel_scope.cancel()
         finally:
             give_back()
+
+    def _made(self) -> Sequence[Thing]:
+        definition = self._settled.definition if self._settled is not None else {}
+        return [
+            Thing(kind, one["name"], one["name"])
+            for kind in ("network", "volume")
+            for one in (definition.get(f"{kind}s") or {}).values()
+            if one and not one.get("external")
+        ]
 
     async def _find_containers(self) -> Sequence[str]:
         chosen = filters(label=[f"{labels.PROJECT}={self.project}"])

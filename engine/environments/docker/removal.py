@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -112,36 +113,38 @@ async def remove_all(engine: Engine, things: Iterable[Thing]) -> dict[Thing, str
     return left
 
 
-async def remove_project(engine: Engine, project: str, known: Iterable[Thing] = ()) -> list[str]:
+async def remove_project(
+    engine: Engine, project: str, known: Iterable[Thing] = (), *, linger_sec: float = 0.0
+) -> list[str]:
     """All of a project, whether its start came to an end or not; `known` saves the first look.
 
-    Returns what could not be removed, each with the daemon's reason. Bounded by `DOWN_SEC`.
+    After a start that was cut off, `linger_sec` looks again for what the daemon was still making. Returns what could
+    not be removed, each with the daemon's reason. Bounded by `DOWN_SEC`.
     """
     reasons: dict[Thing, str] = {}
     left: list[Thing] = list(known)
+    until = time.monotonic() + linger_sec
+    pause = PAUSE_SEC
     with anyio.move_on_after(DOWN_SEC):
-        if left:
-            reasons = await remove_all(engine, left)
-        pause = PAUSE_SEC
         while True:
-            left = await of_project(engine, project)
-            if not left:
-                return []
             reasons = await remove_all(engine, left)
-            if reasons:
+            left = await of_project(engine, project)
+            if not left and time.monotonic() >= until:
+                return []
+            if reasons or not left:
                 await anyio.sleep(pause)
                 pause = min(pause * 2, PAUSE_MOST_SEC)
     return sorted(f"{thing}: {reasons.get(thing, 'still there')}" for thing in left)
 
 
 async def of_project(engine: Engine, project: str) -> list[Thing]:
-    """By our label, and by Compose's, which also marks what `compose run` made."""
+    """By our label; containers by Compose's too, which also marks what somebody added to the project."""
     found: set[Thing] = set()
 
-    async def look(label: str) -> None:
-        found.update(await find(engine, label))
+    async def look(label: str, kinds: Iterable[str]) -> None:
+        found.update(await find(engine, label, kinds))
 
     async with together() as group:
-        group.start_soon(look, f"{labels.PROJECT}={project}")
-        group.start_soon(look, f"{labels.COMPOSE_PROJECT}={project}")
+        group.start_soon(look, f"{labels.PROJECT}={project}", OF_A_PROJECT)
+        group.start_soon(look, f"{labels.COMPOSE_PROJECT}={project}", OF_A_PROJECT[:1])
     return list(found)

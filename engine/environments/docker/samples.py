@@ -138,7 +138,7 @@ class Sampler:
         """False where the control groups are not this host's."""
         if watched.view is None:
             return False
-        reading = read_groups(watched.view)
+        reading = read_groups(watched.view)  # None where it has just gone
         if reading is not None:
             watched.take(reading, time.monotonic())
         return True
@@ -149,17 +149,17 @@ class Sampler:
         try:
             async with self._slots:
                 told = await self._engine.call("GET", path, params=params, within=STATS_SEC)
-        except EngineCallFailed:
+            reading = read_stats(told)
+        except (EngineCallFailed, KeyError, TypeError, ValueError):
             return
-        if isinstance(told, dict) and told.get("cpu_stats"):
-            watched.take(read_stats(told), time.monotonic())
+        watched.take(reading, time.monotonic())
 
 
 def read_groups(view: HostView) -> Reading | None:
     """None where the container has gone."""
     try:
         reading = _read_unified(view) if view.unified else _read_split(view)
-    except OSError:
+    except (OSError, ValueError):
         return None
     received, sent = _network(view.init)
     return msgspec.structs.replace(reading, received=received, sent=sent)

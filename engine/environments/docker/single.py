@@ -13,6 +13,7 @@ from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import fail
 from engine.environments.docker.readiness import start_timeout
+from engine.environments.docker.removal import Thing
 from engine.issues import Code
 from engine.tasks.task import MAIN, NetworkMode
 
@@ -21,6 +22,10 @@ class SingleEnvironment(DockerEnvironment):
     """`main` and its own network (none where the policy says so)."""
 
     _id = ""
+
+    @property
+    def _network(self) -> str:
+        return f"{self.project}_default"
 
     async def _prepare_images(self) -> None:
         spec = self.spec
@@ -49,7 +54,7 @@ class SingleEnvironment(DockerEnvironment):
         marks = labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
         network = "none"
         if self.spec.network.mode is not NetworkMode.NO_NETWORK:
-            network = f"{self.project}_default"
+            network = self._network
             try:
                 await self._engine.post("networks/create", {"Name": network, "Driver": "bridge", "Labels": marks})
             except EngineCallFailed as error:
@@ -86,6 +91,11 @@ class SingleEnvironment(DockerEnvironment):
         if network != "none":
             body["NetworkingConfig"] = {"EndpointsConfig": {network: {"Aliases": [MAIN]}}}
         return body
+
+    def _made(self) -> Sequence[Thing]:
+        if self.spec.network.mode is NetworkMode.NO_NETWORK:
+            return []
+        return [Thing("network", self._network, self._network)]
 
     async def _find_containers(self) -> Sequence[str]:
         return [self._id] if self._id else []

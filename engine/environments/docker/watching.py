@@ -204,7 +204,8 @@ class Watch:
         code = container.exit_code if event.exit_code is None else event.exit_code
         if code == 0 and service != MAIN and not container.restarts and not container.has_healthcheck:
             return
-        evidence = [Evidence("exit code", str(code)), Evidence("OOMKilled", str(container.oom_killed).lower())]
+        by = "the kernel, for its memory limit" if container.oom_killed and code == KILLED else "not by this engine"
+        evidence = [Evidence("exit code", str(code)), Evidence("ended by", by)]
         if container.restarts:
             evidence.append(Evidence("restart policy", "the engine starts it again"))
         words = await self.last_words(container)
