@@ -100,8 +100,6 @@ class RunSource:
         while pending:
             event = pending.popleft()
             apply(event)
-            if type(event) is ev.HostSampled:
-                self.state.host = event
             folded += 1
             if folded % _CHECK_EVERY == 0 and time.perf_counter() > until:
                 break

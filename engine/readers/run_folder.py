@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from enum import StrEnum
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from engine.events import (
 from engine.layout import EVENTS, HOST_SAMPLES, SAMPLES
 from engine.owner import engine_alive
 from engine.readers.followed_file import FollowedFile
+
+SAMPLES_SEC = 0.2
+"""Samples come once a second and trial; a file of them is looked at this often at most."""
 
 
 class Liveness(StrEnum):
@@ -37,11 +41,12 @@ class RunFolderReader:
         self._events = FollowedFile(folder / EVENTS)
         self._host = FollowedFile(folder / HOST_SAMPLES)
         self._samples: dict[str, FollowedFile] = {}
+        self._sampled = 0.0
         self._started = False
         self._finished = False
 
     def poll(self) -> list[AnyEvent]:
-        """What is new, oldest first (samples after events). Empty when nothing is."""
+        """What is new, oldest first (samples after events, looked for now and then). Empty when nothing is."""
         found = list(decode_lines(self._events.new_lines()))
         for event in found:
             match event:
@@ -57,8 +62,9 @@ class RunFolderReader:
                     self._finished = False
                 case _:
                     pass
-        if self._finished:
+        if self._finished or time.monotonic() - self._sampled < SAMPLES_SEC:
             return found
+        self._sampled = time.monotonic()
         for samples in self._samples.values():
             found += decode_lines(samples.new_lines())
         return found + list(decode_lines(self._host.new_lines()))

@@ -8,7 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from engine.environments.docker import DockerEnvironment, DockerProvider
+from engine.environments.docker.environment import DockerEnvironment
+from engine.environments.docker.provider import DockerProvider
 from tests.engine.environments.rig import Rig
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import anyio
 
-from engine.environments.docker import DockerEnvironment, DockerProvider
+from engine.environments.docker.environment import DockerEnvironment
+from engine.environments.docker.provider import DockerProvider
 from engine.environments.environment import EnvironmentSpec
 from engine.events import Event, IssueRaised
 from engine.issues import Code, Issue

@@ -7,7 +7,7 @@ import time
 import anyio
 import pytest
 
-from engine.environments.docker import DockerEnvironment
+from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.host_view import HostView
 from engine.issues import Code
 from tests.engine.environments.rig import Rig

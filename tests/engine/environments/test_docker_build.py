@@ -8,9 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
-from engine.environments.docker import DockerProvider
 from engine.environments.docker.engine_api import filters
 from engine.environments.docker.labels import RUN
+from engine.environments.docker.provider import DockerProvider
 from engine.events import ActivityChanged
 from engine.issues import Code, Issue, TrialFailed
 from tests.engine.environments.rig import Rig

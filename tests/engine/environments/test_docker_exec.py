@@ -7,7 +7,7 @@ import time
 import anyio
 import pytest
 
-from engine.environments.docker import DockerEnvironment
+from engine.environments.docker.environment import DockerEnvironment
 from tests.engine.environments.rig import Rig
 
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]

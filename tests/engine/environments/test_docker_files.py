@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.environments.docker import DockerEnvironment
+from engine.environments.docker.environment import DockerEnvironment
 from engine.issues import Code, TrialFailed
 from tests.engine.environments.rig import Rig
 

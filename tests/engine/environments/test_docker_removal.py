@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.environments.docker import DockerProvider, find_leftovers, remove_leftovers
 from engine.environments.docker.engine_api import filters
 from engine.environments.docker.labels import RUN
+from engine.environments.docker.provider import DockerProvider
+from engine.environments.docker.sweep import find_leftovers, remove_leftovers
 from tests.engine.environments.rig import Rig
 
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
@@ -101,7 +102,7 @@ async def _nothing(*_: object) -> None:
 CRASHING = """
     import os, sys, anyio
     from pathlib import Path
-    from engine.environments.docker import DockerProvider
+    from engine.environments.docker.provider import DockerProvider
     from engine.environments.environment import EnvironmentSpec
 
     async def main():

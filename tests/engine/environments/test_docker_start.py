@@ -10,9 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from engine.environments.docker import DockerEnvironment, DockerProvider
 from engine.environments.docker.engine_api import filters
+from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.labels import COMPOSE_PROJECT, TRIAL
+from engine.environments.docker.provider import DockerProvider
 from engine.events import ResourcePeaked, ServiceChanged
 from engine.issues import Code, Issue, TrialFailed
 from engine.tasks.task import Healthcheck, NetworkMode, NetworkPolicy
