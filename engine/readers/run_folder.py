@@ -36,8 +36,9 @@ class RunFolderReader:
     Not thread-safe; all calls from one thread. Samples of trials already over are not read: their peaks are events.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, samples_sec: float = SAMPLES_SEC) -> None:
         self.folder = folder
+        self.samples_sec = samples_sec
         self._events = FollowedFile(folder / EVENTS)
         self._host = FollowedFile(folder / HOST_SAMPLES)
         self._samples: dict[str, FollowedFile] = {}
@@ -62,7 +63,7 @@ class RunFolderReader:
                     self._finished = False
                 case _:
                     pass
-        if self._finished or time.monotonic() - self._sampled < SAMPLES_SEC:
+        if self._finished or time.monotonic() - self._sampled < self.samples_sec:
             return found
         self._sampled = time.monotonic()
         for samples in self._samples.values():

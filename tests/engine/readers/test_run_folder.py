@@ -39,7 +39,7 @@ def test_samples_of_running_trials_come_after_the_events(tmp_path: Path) -> None
     write(tmp_path / "t1", sample("t1", 7), name=SAMPLES)
     write(tmp_path / "t2", sample("t2", 9), name=SAMPLES)
     write(tmp_path, ev.HostSampled(disk_free=5), name=HOST_SAMPLES)
-    reader = RunFolderReader(tmp_path)
+    reader = RunFolderReader(tmp_path, samples_sec=0)
     found = reader.poll()
     assert [type(event) for event in found[-3:]] == [ev.TrialStarted, ev.ResourceSampled, ev.HostSampled]
     write(tmp_path / "t1", sample("t1", 8), name=SAMPLES)
