@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -12,57 +13,36 @@ import msgspec
 
 from engine import events as ev
 from engine.agents.agent import MARK_NAME, Agent, AgentEnd, AgentSession, StepReport
+from engine.agents.replay import STATE as REPLAY_STATE
 from engine.environments.environment import Environment, ExecResult
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.layout import CHANGES
 from engine.tasks.host_env import resolve_env
 from engine.tasks.instruction import read_instruction
-from engine.text import decode_output
+from engine.tasks.task import LOGS_AGENT
+from engine.text import clean_line, decode_output
 from engine.trial.job import AGENT_SETUP_SEC, DOWNLOAD_SEC, MAX_LOG_FOLDER_BYTES, Stage, TrialJob
 from engine.trial.log_file import LogFile
 from engine.trial.record import Record
 
 KILL_SEC = 30.0
+_KINDS = ("added", "changed", "deleted")
+WHAT_CHARS = 500
+OF_THE_HOST = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
+"""Errors of the host's disk and descriptors: ours, also where the agent's code meets them."""
 
 
-async def run_agent(job: TrialJob, stage: Stage, agent: Agent, environment: Environment, record: Record) -> None:
+async def run_agent(job: TrialJob, stage: Stage, agent: Agent, environment: Environment, record: Record) -> int:
     """One stage's agent from set-up to its end. Afterwards, if time was up, everything it started is dead.
 
-    Raises TrialFailed where the environment failed or the agent could not be set up. What goes wrong in the agent itself is
-    an issue, and verification still follows.
+    Returns how many files it changed. Raises TrialFailed where the environment failed, or the agent could not be set up
+    or not be stopped. What goes wrong in the agent itself is an issue, and verification still follows.
     """
     folder = record.folder / "steps" / stage.name / "agent" if stage.name else record.folder / "agent"
     folder.mkdir(parents=True, exist_ok=True)
     limit = stage.agent.timeout_sec * job.timeout_factor if stage.agent.timeout_sec is not None else None
-    mark = f"{MARK_NAME}={job.trial}"
-    with LogFile(folder / agent.log_name) as log:
-        clock = _Clock(limit)
-        results: list[ExecResult] = []
-
-        async def execute(
-            command: Sequence[str],
-            *,
-            env: Mapping[str, str] | None = None,
-            stdin: bytes | None = None,
-            user: str | None = None,
-            timeout_sec: float | None = None,
-        ) -> ExecResult:
-            clock.start()
-            result = await environment.execute(
-                command,
-                user=user or stage.agent.user,
-                env={**(env or {}), MARK_NAME: job.trial},
-                stdin=stdin,
-                sink=log.write,
-                timeout_sec=timeout_sec,
-            )
-            results.append(result)
-            return result
-
-        def report_step(step: StepReport) -> None:
-            fields = msgspec.structs.asdict(step)
-            record.stepped(ev.AgentStepped(trial=job.trial, number=record.steps + 1, **fields))
-
+    with LogFile(folder / agent.log_name, record.folder) as log:
+        work = _Work(job, stage, environment, record, log, _Clock(limit))
         session = AgentSession(
             task=job.task,
             arm=job.arm,
@@ -74,77 +54,168 @@ async def run_agent(job: TrialJob, stage: Stage, agent: Agent, environment: Envi
             step_folder=stage.folder,
             solution_env=resolve_env(job.task.solution_env, job.allowed_host_env, "solution.env").env,
             user=stage.agent.user,
-            execute=execute,
-            report_step=report_step,
+            execute=work.execute,
+            report_step=work.report_step,
             activity=record.activity,
         )
         await _set_up(agent, session)
         await environment.note_processes()
         record.activity(agent.name)
-        end: AgentEnd | None = None
-        try:
-            with clock.scope:
-                end = await agent.run(session)
-        except TrialFailed:
-            raise
-        except Exception as error:
-            record.issue(_agent_raised(error, clock.seconds))
-        timed_out = clock.scope.cancelled_caught
-        seconds = clock.seconds
-        killed = 0
-        if timed_out:
-            record.timed_out = True
-            record.activity("stop the agent")
-            killed = await environment.kill_agent(mark)
-            record.issue(_time_up(limit or 0.0, seconds, killed, log))
-        exit_code = end.exit_code if end is not None else None
-        record.agent_seconds = (record.agent_seconds or 0.0) + seconds
-        record.emit(
-            ev.AgentFinished(
-                trial=job.trial,
-                exit_code=exit_code,
-                seconds=seconds,
-                timed_out=timed_out,
-                killed_processes=killed,
-                step=stage.name,
-            )
+        await work.run(agent, session)
+    if (complaint := log.complaint(Phase.AGENT)) is not None:
+        record.issue(complaint)
+    await _keep_what_it_wrote(environment, record, folder)
+    return await _note_changes(job, environment, record)
+
+
+class _Work:
+    """What an agent does within its time, and how that ended."""
+
+    def __init__(
+        self, job: TrialJob, stage: Stage, environment: Environment, record: Record, log: LogFile, clock: _Clock
+    ) -> None:
+        self._job = job
+        self._stage = stage
+        self._environment = environment
+        self._record = record
+        self._log = log
+        self._clock = clock
+        self._last: ExecResult | None = None
+        self._end: AgentEnd | None = None
+        self._killed = 0
+
+    async def execute(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        user: str | None = None,
+        timeout_sec: float | None = None,
+    ) -> ExecResult:
+        self._clock.start()
+        result = await self._environment.execute(
+            command,
+            user=user or self._stage.agent.user,
+            env={**(env or {}), MARK_NAME: self._job.trial},
+            stdin=stdin,
+            sink=self._log.write,
+            timeout_sec=timeout_sec,
         )
-        _look_at_end(record, results[-1] if results else None, exit_code, log, stage)
-    await _keep_what_it_left(job, environment, record, folder)
+        self._last = result
+        return result
+
+    def report_step(self, step: StepReport) -> None:
+        fields = {**msgspec.structs.asdict(step), "what": clean_line(step.what, WHAT_CHARS)}
+        self._record.stepped(ev.AgentStepped(trial=self._job.trial, number=self._record.steps + 1, **fields))
+
+    async def run(self, agent: Agent, session: AgentSession) -> None:
+        record, clock = self._record, self._clock
+        try:
+            try:
+                with clock.scope:
+                    clock.arm()
+                    self._end = await agent.run(session)
+            except TrialFailed:
+                raise
+            except Exception as error:
+                if isinstance(error, OSError) and error.errno in OF_THE_HOST:
+                    raise
+                if not clock.is_up:
+                    record.issue(_agent_raised(error, clock.seconds))
+            finally:
+                clock.stop()
+            if clock.is_up:
+                await self._stop()
+        finally:
+            record.agent_seconds = (record.agent_seconds or 0.0) + clock.seconds
+            record.emit(
+                ev.AgentFinished(
+                    trial=self._job.trial,
+                    exit_code=self._exit_code,
+                    seconds=clock.seconds,
+                    timed_out=clock.is_up,
+                    killed_processes=self._killed,
+                    step=self._stage.name,
+                )
+            )
+        _look_at_end(record, self._last, self._exit_code, self._log, timed_out=clock.is_up)
+
+    @property
+    def _exit_code(self) -> int | None:
+        return self._end.exit_code if self._end is not None else None
+
+    async def _stop(self) -> None:
+        """Time is up: everything that the agent started is dead before anything else happens."""
+        record, clock = self._record, self._clock
+        record.timed_out = True
+        record.activity("stop the agent")
+        stopped = False
+        try:
+            with anyio.move_on_after(KILL_SEC):
+                self._killed = await self._environment.kill_agent(f"{MARK_NAME}={self._job.trial}")
+                stopped = True
+        finally:
+            record.issue(_time_up(clock.limit or 0.0, clock.seconds, self._killed, self._log))
+        if not stopped:
+            raise TrialFailed(
+                Issue(
+                    Severity.FATAL,
+                    Phase.AGENT,
+                    Code.AGENT_NOT_STOPPED,
+                    f"what the agent started was not dead {KILL_SEC:.0f} s after its time was up",
+                    (Evidence("last output", decode_output(self._log.tail), self._log.name, self._log.lines),),
+                )
+            )
 
 
 async def _set_up(agent: Agent, session: AgentSession) -> None:
     session.activity(f"set up {agent.name}")
-    with anyio.move_on_after(AGENT_SETUP_SEC) as scope:
+    with anyio.move_on_after(AGENT_SETUP_SEC):
         await agent.set_up(session)
-    if scope.cancelled_caught:
-        raise TrialFailed(
-            Issue(
-                Severity.FATAL,
-                Phase.AGENT,
-                Code.AGENT_SETUP_FAILED,
-                f"setting up agent {agent.name} took longer than its {AGENT_SETUP_SEC:.0f} s",
-            )
+        return
+    raise TrialFailed(
+        Issue(
+            Severity.FATAL,
+            Phase.AGENT,
+            Code.AGENT_SETUP_FAILED,
+            f"setting up agent {agent.name} took longer than its {AGENT_SETUP_SEC:.0f} s",
         )
+    )
 
 
 class _Clock:
-    """The agent's clock: starts with its first command, and ends the scope when time is up."""
+    """The agent's clock: starts with its first command once it is armed, and ends the scope when time is up."""
 
     def __init__(self, limit: float | None) -> None:
         self.limit = limit
         self.scope = anyio.CancelScope()
+        self._armed = False
         self._began: float | None = None
+        self._ended: float | None = None
+
+    def arm(self) -> None:
+        self._armed = True
 
     def start(self) -> None:
-        if self._began is None:
+        if self._armed and self._began is None:
             self._began = time.monotonic()
             if self.limit is not None:
                 self.scope.deadline = anyio.current_time() + self.limit
 
+    def stop(self) -> None:
+        self._ended = time.monotonic()
+
+    @property
+    def is_up(self) -> bool:
+        """Was the limit reached? Also where the agent's code turned the cancellation into something else."""
+        return self.scope.cancel_called
+
     @property
     def seconds(self) -> float:
-        return time.monotonic() - self._began if self._began is not None else 0.0
+        if self._began is None:
+            return 0.0
+        return (time.monotonic() if self._ended is None else self._ended) - self._began
 
 
 def _agent_raised(error: Exception, seconds: float) -> Issue:
@@ -168,7 +239,9 @@ def _time_up(limit: float, seconds: float, killed: int, log: LogFile) -> Issue:
     )
 
 
-def _look_at_end(record: Record, last: ExecResult | None, exit_code: int | None, log: LogFile, stage: Stage) -> None:
+def _look_at_end(
+    record: Record, last: ExecResult | None, exit_code: int | None, log: LogFile, *, timed_out: bool
+) -> None:
     """Issues from how the agent ended. They stand beside the verdict and never replace it."""
     output = Evidence("last output", decode_output(log.tail), log.name, log.lines)
     if last is not None and not last.environment_alive:
@@ -184,7 +257,7 @@ def _look_at_end(record: Record, last: ExecResult | None, exit_code: int | None,
         )
     elif last is not None and last.out_of_memory:
         return  # the environment's own record already says so
-    elif exit_code == 137 and not record.timed_out:
+    elif exit_code == 137 and not timed_out:
         record.issue(
             Issue(
                 Severity.WARNING,
@@ -206,13 +279,42 @@ def _look_at_end(record: Record, last: ExecResult | None, exit_code: int | None,
         )
 
 
-async def _keep_what_it_left(job: TrialJob, environment: Environment, record: Record, folder: Path) -> None:
-    """What the agent changed in `main` and what it wrote to `/logs/agent`."""
-    changes = await environment.changes()
-    counts = {kind: sum(1 for change in changes if change.kind == kind) for kind in ("added", "changed", "deleted")}
-    listing = {kind: [change.path for change in changes if change.kind == kind] for kind in counts}
-    (record.folder / CHANGES).write_bytes(msgspec.json.format(msgspec.json.encode(listing)) + b"\n")
-    record.emit(
-        ev.FilesChanged(trial=job.trial, added=counts["added"], changed=counts["changed"], deleted=counts["deleted"])
+async def _note_changes(job: TrialJob, environment: Environment, record: Record) -> int:
+    """The list of what changed in `main`, beside the verdict; without it the trial is scored all the same."""
+    try:
+        found = await environment.changes()
+    except TrialFailed as failure:
+        record.issue(msgspec.structs.replace(failure.issue, severity=Severity.WARNING, phase=Phase.AGENT))
+        return 0
+    changes = [change for change in found if not change.path.startswith(REPLAY_STATE)]
+    listing = {kind: [change.path for change in changes if change.kind == kind] for kind in _KINDS}
+    text = msgspec.json.format(_encodable(listing)) + b"\n"
+    (record.folder / CHANGES).write_bytes(text)
+    added, changed, deleted = (len(listing[kind]) for kind in _KINDS)
+    record.emit(ev.FilesChanged(trial=job.trial, added=added, changed=changed, deleted=deleted))
+    return len(changes)
+
+
+def _encodable(listing: Mapping[str, Sequence[str]]) -> bytes:
+    """JSON of the paths; those that are not UTF-8 are written with backslash escapes."""
+    return msgspec.json.encode(
+        {kind: [path.encode("utf-8", "backslashreplace").decode() for path in paths] for kind, paths in listing.items()}
     )
-    await environment.download("/logs/agent", folder, max_bytes=MAX_LOG_FOLDER_BYTES, timeout_sec=DOWNLOAD_SEC)
+
+
+async def _keep_what_it_wrote(environment: Environment, record: Record, folder: Path) -> None:
+    """`/logs/agent` to the host. What the engine wrote there itself wins over a file of that name in there."""
+    ours = tuple(f"{LOGS_AGENT}/{path.name}" for path in folder.iterdir())
+    transfer = await environment.download(
+        str(LOGS_AGENT), folder, exclude=ours, max_bytes=MAX_LOG_FOLDER_BYTES, timeout_sec=DOWNLOAD_SEC
+    )
+    if transfer.status == "too_large":
+        record.issue(
+            Issue(
+                Severity.WARNING,
+                Phase.AGENT,
+                Code.ARTIFACT_TOO_LARGE,
+                f"{LOGS_AGENT} is larger than {MAX_LOG_FOLDER_BYTES >> 20} MiB: what is over that was left out",
+                (Evidence("left out", "\n".join(transfer.skipped[:50])),),
+            )
+        )

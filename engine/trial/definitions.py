@@ -64,6 +64,7 @@ def _spec(
         name=name,
         environment=environment,
         log_folder=log_folder,
+        trial_folder=job.folder,
         task_folder=folder,
         build_context=context,
         image=settings.docker_image,

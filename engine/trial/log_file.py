@@ -5,20 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
+from engine.issues import Code, Issue, Phase, Severity
+
 _TAIL = 4096
+_CHUNK = 1 << 20
 
 
 class LogFile:
     """Raw bytes of a command's output, both streams in the order they came; remembers its end for messages.
 
-    A full disk must not lose the trial: a failed write is remembered in `failed` and the rest is dropped.
+    A full disk must not lose the trial: a failed write is remembered in `failed` and the rest is dropped. `lines`
+    counts the lines of the whole file, also those that an earlier writer left. `name` is its path below `base`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, base: Path) -> None:
         self.path = path
-        self.name = "/".join(path.parts[-2:])
+        self.name = str(path.relative_to(base))
         self.tail = b""
-        self.lines = 0
+        self.lines = _lines_in(path)
         self.failed: OSError | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("ab", buffering=0)
@@ -28,9 +32,25 @@ class LogFile:
         self.lines += data.count(b"\n")
         if self.failed is None:
             try:
-                self._file.write(data)
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[self._file.write(rest) :]
             except OSError as error:
                 self.failed = error
+
+    def complaint(self, phase: Phase) -> Issue | None:
+        """What to tell a person if the file lacks something that was said."""
+        if self.failed is None:
+            return None
+        return Issue(
+            Severity.WARNING,
+            phase,
+            Code.DISK_FULL,
+            f"{self.name} is not complete: {self.failed.strerror or self.failed}",
+        )
+
+    def close(self) -> None:
+        self._file.close()
 
     def __enter__(self) -> LogFile:
         return self
@@ -38,4 +58,12 @@ class LogFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        self._file.close()
+        self.close()
+
+
+def _lines_in(path: Path) -> int:
+    try:
+        with path.open("rb") as file:
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(_CHUNK), b""))
+    except FileNotFoundError:
+        return 0

@@ -26,19 +26,24 @@ async def make_log_folders(environment: Environment, names: Sequence[str]) -> No
         await environment.upload(Path(made), "/logs")
 
 
-async def empty_folders(environment: Environment, folders: Sequence[str], phase: Phase) -> None:
-    """Nothing is in these folders of `main` afterwards. Raises TrialFailed where that can't be had: what an agent may
-    have put there must not be taken for a verifier's word."""
+async def empty_folders(environment: Environment, folders: Sequence[str], phase: Phase, code: Code) -> None:
+    """Nothing is in these folders of `main` afterwards. Raises TrialFailed (`code`) where that can't be had: what an
+    agent may have put there must not be taken for a verifier's word."""
     result = await environment.execute(["bash", "-c", EMPTY_SCRIPT, "bash", *folders], user="0", timeout_sec=EMPTY_SEC)
     if result.exit_code == 0:
         return
-    dead = not result.environment_alive
+    if not result.environment_alive:
+        code, message = Code.ENVIRONMENT_DIED, "main is dead"
+    elif not result.started:
+        message = "bash can't be started in main"
+    else:
+        message = f"{', '.join(folders)} could not be emptied (exit code {result.exit_code})"
     raise TrialFailed(
         Issue(
             Severity.FATAL,
             phase,
-            Code.ENVIRONMENT_DIED if dead else Code.ENVIRONMENT_FAILED,
-            "main is dead" if dead else f"{', '.join(folders)} could not be emptied (exit code {result.exit_code})",
+            code,
+            message,
             (Evidence("last output", result.tail),) if result.tail else (),
             service=MAIN,
         )

@@ -16,11 +16,7 @@ from engine.issues import Issue, Phase, Severity
 from engine.layout import TRIAL_LOG
 from engine.text import clean_line
 from engine.trial.job import TrialJob
-
-
-class Timing(msgspec.Struct, kw_only=True):
-    started: datetime
-    finished: datetime | None = None
+from engine.trial.log_file import LogFile
 
 
 class StepVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,12 +38,11 @@ class Record:
         self._emit = emit
         self.folder: Path = job.folder
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._log = (self.folder / TRIAL_LOG).open("a", encoding="utf-8", errors="replace")
+        self._log = LogFile(self.folder / TRIAL_LOG, self.folder)
         self._began = time.monotonic()
         self.started_at = ev.now()
         self.finished_at: datetime | None = None
         self.issues: list[Issue] = []
-        self.timings: dict[Phase, Timing] = {}
         self.verdicts: list[StepVerdict] = []
         self.steps = 0
         self.tokens_in: int | None = None
@@ -76,10 +71,10 @@ class Record:
         self._emit(event)
 
     def log(self, text: str) -> None:
-        """One line in `trial.log`."""
-        if not self._log.closed:
-            self._log.write(f"{ev.now().isoformat(timespec='milliseconds')} {clean_line(text)}\n")
-            self._log.flush()
+        """One line in `trial.log`. Never raises: a full disk takes the line, not the trial."""
+        if self.finished is None:
+            line = f"{ev.now().isoformat(timespec='milliseconds')} {clean_line(text)}\n"
+            self._log.write("stdout", line.encode("utf-8", "replace"))
 
     def activity(self, text: str) -> None:
         self.emit(ev.ActivityChanged(trial=self.trial, activity=text))
@@ -98,7 +93,6 @@ class Record:
         self.phase_now = phase
         self.step_now = step
         began = time.monotonic()
-        timing = self.timings.setdefault(phase, Timing(started=ev.now()))
         self.emit(ev.PhaseStarted(trial=self.trial, phase=phase, limit_sec=limit_sec, step=step))
         self.log(f"--- {phase}{f' ({step})' if step else ''}")
         ok = False
@@ -106,7 +100,6 @@ class Record:
             yield
             ok = True
         finally:
-            timing.finished = ev.now()
             seconds = time.monotonic() - began
             self.emit(ev.PhaseFinished(trial=self.trial, phase=phase, seconds=seconds, ok=ok, step=step))
 
@@ -122,6 +115,8 @@ class Record:
     def finish(self, outcome: str, reward: float | None, passed: bool | None, kept: bool) -> ev.TrialFinished:
         """The last event of the trial."""
         self.finished_at = ev.now()
+        self.log(f"{outcome}, reward {'none' if reward is None else format(reward, 'g')}")
+        self._log.close()
         self.finished = ev.TrialFinished(
             trial=self.trial,
             outcome=outcome,
@@ -136,8 +131,6 @@ class Record:
             timed_out=self.timed_out,
             kept=kept,
         )
-        self.log(f"{outcome}, reward {'none' if reward is None else format(reward, 'g')}")
-        self._log.close()
         return self.finished
 
 

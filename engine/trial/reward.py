@@ -17,7 +17,7 @@ _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)
 
 
 class RewardReading(msgspec.Struct, frozen=True, kw_only=True):
-    """What the verifier left. `reward` is the primary one, None with `problem` saying why. `source` names the file read.
+    """What the verifier left. `reward` is the primary one, None with `problem` saying why. `source`: the file read.
 
     `booleans`: names of rewards that were JSON's true or false (they count as 1 and 0). `raw` is the file's beginning.
     """
@@ -57,7 +57,7 @@ def parse_text(data: bytes) -> RewardReading:
         return RewardReading(problem="reward.txt is empty, expected a number")
     if not _NUMBER.fullmatch(text):
         return RewardReading(problem="reward.txt holds something else than one number")
-    return _checked({PRIMARY: float(text)}, ())
+    return _checked({PRIMARY: float(text) + 0.0}, ())  # + 0.0: there is no reward of minus nothing
 
 
 def parse_json(data: bytes) -> RewardReading:
@@ -92,7 +92,7 @@ def _checked(rewards: dict[str, float], booleans: tuple[str, ...]) -> RewardRead
         return RewardReading(problem=f'there is no "reward" among {", ".join(sorted(rewards))}', rewards=rewards)
     if not 0.0 <= rewards[primary] <= 1.0:
         return RewardReading(problem=f"{primary} is {rewards[primary]:g}, expected 0 to 1", rewards=rewards)
-    return RewardReading(reward=rewards[primary] + 0.0, rewards=rewards, booleans=booleans)
+    return RewardReading(reward=rewards[primary], rewards=rewards, booleans=booleans)
 
 
 def _not_json(word: str) -> Any:

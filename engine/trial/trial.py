@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import time
+import errno
+import math
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import anyio
 
@@ -11,46 +14,49 @@ from engine import events as ev
 from engine.agents.registry import make_agent
 from engine.environments.environment import Emit, Environment, Provider
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
+from engine.tasks.task import LOGS_AGENT, LOGS_ARTIFACTS, LOGS_VERIFIER, TESTS
 from engine.tasks.verifier_image import VerifierImage, verifier_image
 from engine.trial.agent_phase import run_agent
 from engine.trial.collect import Collected, collect
 from engine.trial.definitions import agent_environment
 from engine.trial.job import CLEANUP_SEC, Keep, Stage, TrialJob
+from engine.trial.places import empty_folders, make_log_folders
 from engine.trial.record import Record, StepVerdict
 from engine.trial.reward import passes
-from engine.trial.verify import FreshVerifier, falls_short, make_log_folders, overall, verify
+from engine.trial.verify import FreshVerifier, ends_early, overall, verify
 
 
 async def run_trial(job: TrialJob, provider: Provider, emit: Emit) -> Record:
     """Run one trial to its end and return its record; its last event, `TrialFinished`, is in it and not yet sent.
 
-    Whatever fails ends as an issue. Cancellation cleans up, gives the outcome `cancelled` and returns as well, so that the
-    caller can store the record; the caller's cancel scope then ends what is left.
+    Whatever fails ends as an issue. Cancellation cleans up, gives the outcome `cancelled` and returns as well, so that
+    the caller can store the record; the caller's cancel scope then ends what is left. Raises OSError where not even the
+    trial's folder can be made.
     """
     record = Record(job, emit)
     trial = _Trial(job, provider, record)
     cancelled = False
     try:
         await trial.run()
-    except TrialFailed as failure:
-        record.issue(failure.issue)
     except anyio.get_cancelled_exc_class():
         cancelled = True
-        record.issue(
-            Issue(Severity.ERROR, record.phase_now, Code.HARNESS_INTERRUPTED, f"cancelled in phase {record.phase_now}")
-        )
     except Exception as error:
-        record.issue(_engine_failed(error, record))
+        cancelled = anyio.current_effective_deadline() == -math.inf  # what it turned into on its way does not matter
+        if not cancelled:
+            record.issue(_issue_of(error, record))
+    if cancelled:
+        message = f"cancelled in phase {record.phase_now}"
+        record.issue(Issue(Severity.ERROR, record.phase_now, Code.HARNESS_INTERRUPTED, message))
     with anyio.CancelScope(shield=True):
         kept = await trial.clean_up(cancelled=cancelled)
-    reward, rewards = overall(record.verdicts, len(job.stages()), job.task.multi_step_reward_strategy)
+    reward, rewards = trial.verdict()
     if cancelled:
         record.finish("cancelled", None, None, kept)
-    elif reward is None or record.fatal:
+    elif reward is None:
         record.finish("unscored", None, None, kept)
     else:
         if len(job.stages()) > 1:
-            emit(ev.RewardRecorded(trial=job.trial, reward=reward, rewards=rewards, source="steps"))
+            record.emit(ev.RewardRecorded(trial=job.trial, reward=reward, rewards=rewards, source="steps"))
         record.finish("scored", reward, passes(reward), kept)
     return record
 
@@ -64,28 +70,58 @@ class _Trial:
         self.record = record
         self.up: list[Environment] = []
         self.leftovers: list[str] = []
+        self._did_something = False
+
+    def verdict(self) -> tuple[float | None, dict[str, float]]:
+        """The trial's reward; none where something fatal happened."""
+        if self.record.fatal:
+            return None, {}
+        return overall(self.record.verdicts, self.job.task.multi_step_reward_strategy)
 
     async def run(self) -> None:
         job, record = self.job, self.record
         environment = await self._prepare()
         stages = job.stages()
+        shared_before = False
         for number, stage in enumerate(stages, 1):
             last = number == len(stages)
             image = verifier_image(job.task, stage.step)
             limit = stage.agent.timeout_sec * job.timeout_factor if stage.agent.timeout_sec is not None else None
-            with record.phase(Phase.AGENT, limit, stage.name):
+            with self._phase(environment, Phase.AGENT, limit, stage):
+                if number > 1:
+                    await self._clear_traces(environment, tests=shared_before)
                 await self._enter_step(stage, environment)
-                await run_agent(job, stage, make_agent(job.arm), environment, record)
-            with record.phase(Phase.COLLECT, None, stage.name):
+                changes = await run_agent(job, stage, make_agent(job.arm), environment, record)
+            with self._phase(environment, Phase.COLLECT, None, stage):
                 rows = await collect(job, stage, environment, record, stop_main=image is not None and last)
-            with record.phase(Phase.VERIFY, stage.verifier.timeout_sec * job.timeout_factor, stage.name):
+            self._did_something |= bool(changes) or any(row.bytes for row in rows)
+            single = len(environment.services) == 1
+            with self._phase(environment, Phase.VERIFY, stage.verifier.timeout_sec * job.timeout_factor, stage):
                 verdict = await self._verify(stage, environment, rows, image, last=last)
             record.verdicts.append(verdict)
-            minimum = stage.step.min_reward if stage.step is not None else None
-            short = falls_short(verdict, minimum) if not last else ""
-            if short:
-                record.log(f"step {stage.name} ends the task: {short}")
+            shared_before |= image is None
+            if not last and (why := ends_early(verdict, stage.step.min_reward if stage.step is not None else None)):
+                record.log(f"step {stage.name} ends the task: {why}")
                 break
+        if single and not self._did_something and passes(self.verdict()[0]):
+            self._tell_passed_without_changes()
+
+    @contextmanager
+    def _phase(self, environment: Environment, phase: Phase, limit: float | None, stage: Stage) -> Iterator[None]:
+        """What happens in the environment by itself meanwhile is booked under this phase, too."""
+        environment.phase = phase
+        with self.record.phase(phase, limit, stage.name):
+            yield
+
+    def _tell_passed_without_changes(self) -> None:
+        self.record.issue(
+            Issue(
+                Severity.WARNING,
+                Phase.VERIFY,
+                Code.PASSED_WITHOUT_CHANGES,
+                "passed, although no file in main was changed and no artifact has content: does the task pass as it is?",
+            )
+        )
 
     async def _prepare(self) -> Environment:
         job, record = self.job, self.record
@@ -96,6 +132,11 @@ class _Trial:
             await environment.start()
             await make_log_folders(environment, ("agent", "verifier", "artifacts"))
         return environment
+
+    async def _clear_traces(self, environment: Environment, *, tests: bool) -> None:
+        """Between steps: each has its own logs, and no agent sees the tests of the step before."""
+        folders = [str(LOGS_AGENT), str(LOGS_VERIFIER), str(LOGS_ARTIFACTS), *([str(TESTS)] if tests else [])]
+        await empty_folders(environment, folders, Phase.AGENT, Code.SETUP_FAILED)
 
     async def _enter_step(self, stage: Stage, environment: Environment) -> None:
         """A step's own files and health check, before its agent."""
@@ -155,35 +196,36 @@ class _Trial:
         """Does the agent's (or, where that is gone, the verifier's) environment stay up for a shell?"""
         if self.job.keep is Keep.NEVER or cancelled or not self.up:
             return False
-        verdicts = self.record.verdicts
-        passed = bool(verdicts) and all(verdict.reward == 1.0 for verdict in verdicts) and not self.record.fatal
-        return self.job.keep is Keep.ALWAYS or not passed
+        return self.job.keep is Keep.ALWAYS or not passes(self.verdict()[0])
 
     async def _take_down(self, environment: Environment) -> None:
-        """Remove an environment; under `--keep always|failed` the agent's own stays until the verdict is known."""
+        """Remove an environment before the trial's end. Where that fails, clean-up tries again."""
         if self.job.keep is not Keep.NEVER and environment is self.up[0]:
-            return
+            return  # the agent's own stays until the verdict is known
         self.record.activity("take the environment down")
-        self.leftovers += await environment.down()
-        self.up.remove(environment)
+        with anyio.move_on_after(CLEANUP_SEC):
+            try:
+                self.leftovers += await environment.down()
+            except TrialFailed as failure:
+                self.record.log(f"not taken down: {failure.issue.message}")
+            else:
+                self.up.remove(environment)
 
     async def clean_up(self, *, cancelled: bool) -> bool:
-        """Remove what is still up, within a bound; says whether something was kept on purpose."""
+        """Remove what is still up, within a bound; says whether something was kept on purpose. Raises nothing."""
         record = self.record
-        kept = self._keeps(cancelled=cancelled)
+        for environment in self.up:
+            environment.phase = Phase.CLEANUP
         with record.phase(Phase.CLEANUP, CLEANUP_SEC):
-            environments = list(self.up)
-            if kept:
-                environment = environments.pop(0)
-                with anyio.move_on_after(CLEANUP_SEC):
-                    await environment.keep()
-            began = time.monotonic()
-            with anyio.move_on_after(CLEANUP_SEC) as scope:
+            kept = self._keeps(cancelled=cancelled) and await self._keep(self.up[0])
+            environments = self.up[1:] if kept else list(self.up)
+            with anyio.move_on_after(CLEANUP_SEC):
                 async with anyio.create_task_group() as group:
                     for environment in environments:
                         group.start_soon(self._down, environment)
-            if scope.cancelled_caught:
-                self.leftovers.append(f"clean-up was not done after {time.monotonic() - began:.0f} s")
+            for environment in environments:
+                if environment in self.up:
+                    self.leftovers.append(f"{environment.spec.name} (not taken down after {CLEANUP_SEC:.0f} s)")
             if self.leftovers:
                 record.issue(
                     Issue(
@@ -195,20 +237,54 @@ class _Trial:
                 )
         return kept
 
+    async def _keep(self, environment: Environment) -> bool:
+        """False where it could not be kept; then it is taken down like any other."""
+        why = f"not done after {CLEANUP_SEC:.0f} s"
+        with anyio.move_on_after(CLEANUP_SEC):
+            try:
+                await environment.keep()
+                return True
+            except Exception as error:
+                why = _words(error)
+        self.record.issue(
+            Issue(
+                Severity.WARNING, Phase.CLEANUP, Code.ENVIRONMENT_FAILED, f"the environment could not be kept up: {why}"
+            )
+        )
+        return False
+
     async def _down(self, environment: Environment) -> None:
         try:
             self.leftovers += await environment.down()
-        except TrialFailed as failure:
-            self.leftovers.append(f"{environment.spec.name} ({failure.issue.message})")
         except Exception as error:
-            self.leftovers.append(f"{environment.spec.name} ({type(error).__name__}: {error})")
+            self.leftovers.append(f"{environment.spec.name} ({_words(error)})")
+        self.up.remove(environment)
+
+
+def _words(error: Exception) -> str:
+    return error.issue.message if isinstance(error, TrialFailed) else f"{type(error).__name__}: {error}"
+
+
+def _issue_of(error: Exception, record: Record) -> Issue:
+    """What failed: a phase, said by itself, else something of ours."""
+    if isinstance(error, TrialFailed):
+        return error.issue
+    if isinstance(error, ExceptionGroup):
+        failures, rest = error.split(TrialFailed)
+        if failures is not None and rest is None:
+            first: Exception = failures
+            while isinstance(first, ExceptionGroup):
+                first = first.exceptions[0]
+            return _issue_of(first, record)
+    return _engine_failed(error, record)
 
 
 def _engine_failed(error: Exception, record: Record) -> Issue:
     """A fault of ours. The traceback goes to `exception.txt`, never to a screen."""
     text = "".join(traceback.format_exception(error))
-    (record.folder / "exception.txt").write_text(text, encoding="utf-8", errors="replace")
-    if isinstance(error, OSError) and error.errno == 28:
+    with suppress(OSError):  # the disk may be what failed
+        (record.folder / "exception.txt").write_text(text, encoding="utf-8", errors="replace")
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Issue(
             Severity.FATAL,
             record.phase_now,
@@ -216,7 +292,7 @@ def _engine_failed(error: Exception, record: Record) -> Issue:
             f"no space left on the host's disk: {error.filename or error}",
             (Evidence("way out", "free space where the run folder lies, then `trialdeck resume`"),),
         )
-    if isinstance(error, OSError) and error.errno in (23, 24):
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return Issue(
             Severity.FATAL,
             record.phase_now,

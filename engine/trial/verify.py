@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import anyio
+import msgspec
 
 from engine import events as ev
 from engine.environments.environment import Emit, Environment, ExecResult, Provider
@@ -19,12 +22,12 @@ from engine.trial.collect import Collected
 from engine.trial.definitions import verifier_environment
 from engine.trial.job import DOWNLOAD_SEC, MAX_LOG_FOLDER_BYTES, SCRIPT_FETCH_SEC, Stage, TrialJob
 from engine.trial.log_file import LogFile
+from engine.trial.places import EMPTY_SCRIPT, empty_folders, make_log_folders
 from engine.trial.record import Record, StepVerdict
 from engine.trial.reward import RewardReading, read_reward
 from engine.trial.verifier_evidence import VerifierEvidence, look
 
 _SCRIPT = str(TESTS / "test.sh")
-_REWARDS = (str(LOGS_VERIFIER / "reward.txt"), str(LOGS_VERIFIER / "reward.json"))
 _OUTPUT = "test-stdout.txt"
 
 
@@ -36,24 +39,42 @@ class FreshVerifier:
         self.environment = provider.environment(verifier_environment(job, stage, image), emit)
 
     async def start(self, record: Record, rows: list[Collected], folder: Path) -> None:
+        """Raises TrialFailed, of the phase `verify`: the agent's environment had been prepared well."""
         record.activity("start a fresh verifier")
-        await self.environment.start()
+        try:
+            await self.environment.start()
+        except TrialFailed as failure:
+            raise TrialFailed(msgspec.structs.replace(failure.issue, phase=Phase.VERIFY)) from failure
         await make_log_folders(self.environment, ("verifier",))
-        for row in rows:
-            if row.destination:
-                record.activity(f"restore {row.path}")
-                await self.environment.upload(folder / row.destination, row.path)
+        handed_over = [row for row in rows if row.destination and os.path.lexists(folder / row.destination)]
+        await self._make_room(row.path for row in handed_over if row.type == "directory")
+        placed: dict[str, Collected] = {}
+        for row in handed_over:
+            record.activity(f"restore {row.path}")
+            other = placed.setdefault(row.path, row)
+            if other is not row:
+                _tell_collision(record, row, other)
+            await self.environment.upload(folder / row.destination, row.path)
+
+    async def _make_room(self, paths: Iterable[str]) -> None:
+        """A folder is restored as it was: what the image has there, and the agent deleted, does not come back."""
+        folders = [path for path in paths if path != "/" and not path.startswith("/logs/")]
+        if folders:
+            command = ["bash", "-c", EMPTY_SCRIPT, "bash", *folders]
+            await self.environment.execute(command, user="0", timeout_sec=DOWNLOAD_SEC)
 
 
-async def make_log_folders(environment: Environment, names: tuple[str, ...]) -> None:
-    """`/logs/<name>` with mode 0777 (the folders only), so that a task's own user can write there."""
-    with tempfile.TemporaryDirectory() as made:
-        Path(made).chmod(0o755)  # becomes `/logs` itself, which others must be able to enter
-        for name in names:
-            folder = Path(made) / name
-            folder.mkdir()
-            folder.chmod(0o777)
-        await environment.upload(Path(made), "/logs")
+def _tell_collision(record: Record, row: Collected, other: Collected) -> None:
+    record.issue(
+        Issue(
+            Severity.WARNING,
+            Phase.VERIFY,
+            Code.ARTIFACT_COLLISION,
+            f"{row.service}:{row.source} goes to {row.path} in the verifier, over what is from "
+            f"{other.service}:{other.source}",
+            service=row.service,
+        )
+    )
 
 
 async def verify(
@@ -61,16 +82,20 @@ async def verify(
 ) -> StepVerdict:
     """Run the tests in `environment` and read the reward. Raises TrialFailed where there can be no valid score.
 
-    `folder` is the trial's folder (the step's, in a multi-step task); `image` is a fresh verifier's. In a fresh verifier what the output says about its
-    set-up decides; in a shared one, where the agent could have written it, it is only a proposal.
+    `folder` is the trial's folder (the step's, in a multi-step task); `image` is a fresh verifier's. In a fresh
+    verifier what the output says about its set-up decides; in a shared one, where the agent could have written it, it
+    is only a proposal.
     """
     script = await _bring_tests(job, stage, environment, record, image)
     logs = folder / "verifier"
     logs.mkdir(parents=True, exist_ok=True)
     limit = stage.verifier.timeout_sec * job.timeout_factor
     record.activity("test.sh")
-    await _remove_stale_rewards(environment)
-    with LogFile(logs / _OUTPUT) as log:
+    # No stale or planted reward, no old report.
+    await empty_folders(environment, [str(LOGS_VERIFIER)], Phase.VERIFY, Code.VERIFIER_SETUP_FAILED)
+    if image is None:
+        await make_log_folders(environment, ("verifier",))  # the agent may have removed it
+    with LogFile(logs / _OUTPUT, record.folder) as log:
         result = await environment.execute(
             launch(script),
             user=stage.verifier.user,
@@ -78,6 +103,8 @@ async def verify(
             sink=log.write,
             timeout_sec=limit,
         )
+    if (complaint := log.complaint(Phase.VERIFY)) is not None:
+        record.issue(complaint)
     await _download_logs(environment, logs)
     if result.timed_out:
         raise TrialFailed(
@@ -86,7 +113,7 @@ async def verify(
                 Phase.VERIFY,
                 Code.VERIFIER_TIMEOUT,
                 f"the verifier's time limit of {limit:g} s was up (measured {result.seconds:.1f} s)",
-                (Evidence("last output", decode_output(log.tail), f"verifier/{_OUTPUT}", log.lines),),
+                (_last_output(log),),
             )
         )
     return _judge(record, stage, logs, result, log, fresh=image is not None)
@@ -131,22 +158,35 @@ async def _bring_tests(
     return _SCRIPT
 
 
-async def _remove_stale_rewards(environment: Environment) -> None:
-    await environment.execute(["rm", "-rf", *_REWARDS], user="0", timeout_sec=SCRIPT_FETCH_SEC)
+def _last_output(log: LogFile) -> Evidence:
+    return Evidence("last output", decode_output(log.tail), log.name, log.lines)
 
 
 async def _download_logs(environment: Environment, logs: Path) -> None:
     """`/logs/verifier` to the host. Our own record of the output wins over a file of that name in there."""
     with anyio.move_on_after(DOWNLOAD_SEC):
         await environment.download(
-            str(LOGS_VERIFIER), logs, exclude=(_OUTPUT,), max_bytes=MAX_LOG_FOLDER_BYTES, timeout_sec=DOWNLOAD_SEC
+            str(LOGS_VERIFIER),
+            logs,
+            exclude=(str(LOGS_VERIFIER / _OUTPUT),),
+            max_bytes=MAX_LOG_FOLDER_BYTES,
+            timeout_sec=DOWNLOAD_SEC,
         )
+        return
+    raise TrialFailed(
+        Issue(
+            Severity.FATAL,
+            Phase.VERIFY,
+            Code.ARTIFACT_TRANSFER_FAILED,
+            f"downloading {LOGS_VERIFIER} took longer than {DOWNLOAD_SEC:.0f} s",
+        )
+    )
 
 
 def _judge(record: Record, stage: Stage, logs: Path, result: ExecResult, log: LogFile, *, fresh: bool) -> StepVerdict:
     reading = read_reward(logs)
     evidence = look(logs / _OUTPUT, logs / "ctrf.json", result.exit_code)
-    output = Evidence("last output", decode_output(log.tail), f"verifier/{_OUTPUT}", log.lines)
+    output = _last_output(log)
     never_tested = bool(evidence.setup_failure) and not evidence.tests_ran and not reading.reward
     if never_tested:
         _raise_setup_issue(record, evidence, output, fatal=fresh)
@@ -185,7 +225,7 @@ def _raise_setup_issue(record: Record, evidence: VerifierEvidence, output: Evide
             Code.VERIFIER_SETUP_FAILED,
             ("the verifier never got to its tests: " if fatal else "the verifier may never have got to its tests: ")
             + evidence.setup_failure,
-            (Evidence("sign", evidence.setup_failure, f"verifier/{_OUTPUT}", evidence.line), output),
+            (Evidence("sign", evidence.setup_failure, output.file, evidence.line), output),
         )
     )
 
@@ -208,7 +248,8 @@ def _raise_result_issue(record: Record, reading: RewardReading, result: ExecResu
         )
     facts = [output]
     if reading.raw:
-        facts.insert(0, Evidence(f"{reading.source} begins with", reading.raw, f"verifier/{reading.source}", 1))
+        file = str(Path(output.file).with_name(reading.source))
+        facts.insert(0, Evidence(f"{reading.source} begins with", reading.raw, file, 1))
     record.issue(
         Issue(
             Severity.WARNING,
@@ -220,24 +261,25 @@ def _raise_result_issue(record: Record, reading: RewardReading, result: ExecResu
     )
 
 
-def overall(verdicts: list[StepVerdict], steps: int, strategy: str) -> tuple[float | None, dict[str, float]]:
-    """The trial's reward from its steps'. `mean`: over the steps that have one; `final`: the last step's, where it was
-    reached. A single verdict is itself. The rewards' table is built the same way, name by name."""
-    if steps <= 1:
-        return (verdicts[0].reward, verdicts[0].rewards) if verdicts else (None, {})
-    if strategy == "final":
-        last = verdicts[-1] if len(verdicts) == steps else None
-        return (last.reward, last.rewards) if last else (None, {})
-    scored = [verdict for verdict in verdicts if verdict.reward is not None]
-    if not scored:
+def overall(verdicts: Sequence[StepVerdict], strategy: str) -> tuple[float | None, dict[str, float]]:
+    """The trial's reward from those of the steps that ran: their mean, or the last one's (`final`).
+
+    As in Harbor, steps that were not reached don't count, and a name that a step's table lacks is 0 there. A step
+    without a reward leaves the whole trial without one.
+    """
+    found = [verdict.reward for verdict in verdicts if verdict.reward is not None]
+    if not verdicts or len(found) < len(verdicts):
         return None, {}
-    names = {name for verdict in scored for name in verdict.rewards}
-    rewards = {
-        name: sum(values) / len(values)
-        for name in sorted(names)
-        if (values := [verdict.rewards[name] for verdict in scored if name in verdict.rewards])
-    }
-    return sum(verdict.reward for verdict in scored if verdict.reward is not None) / len(scored), rewards
+    if strategy == "final" or len(verdicts) == 1:
+        return verdicts[-1].reward, verdicts[-1].rewards
+    names = sorted({name for verdict in verdicts for name in verdict.rewards})
+    tables = {name: sum(verdict.rewards.get(name, 0.0) for verdict in verdicts) / len(verdicts) for name in names}
+    return sum(found) / len(found), tables
+
+
+def ends_early(verdict: StepVerdict, minimum: float | dict[str, float] | None) -> str:
+    """Why no further step follows this one, "" if one does."""
+    return "there is no reward" if verdict.reward is None else falls_short(verdict, minimum)
 
 
 def falls_short(verdict: StepVerdict, minimum: float | dict[str, float] | None) -> str:

@@ -65,7 +65,8 @@ class Reply:
 
 @dataclass
 class FakeProvider:
-    """`faults` and `hangs` go by the beginning of a call's line: what it raises, and what it waits for."""
+    """`faults` and `hangs` go by the beginning of a call's line: what it raises, and how many seconds it takes.
+    `image` puts files into an environment that starts."""
 
     root: Path
     services: tuple[str, ...] = (MAIN,)
@@ -79,6 +80,7 @@ class FakeProvider:
     transfers: dict[str, Transfer] = field(default_factory=dict)
     leftovers: list[str] = field(default_factory=list)
     survivors: int = 0
+    image: Callable[[FakeEnvironment], None] | None = None
     cancelled: list[str] = field(default_factory=list)
 
     def when(
@@ -184,8 +186,10 @@ class FakeEnvironment:
 
     async def start(self) -> None:
         self.state = "up"
-        await self._call("start")
         self.place("/").mkdir(parents=True, exist_ok=True)
+        if self.provider.image is not None:
+            self.provider.image(self)
+        await self._call("start")
 
     async def check_health(self, healthcheck: Healthcheck) -> None:
         await self._call(f"check_health {healthcheck.command}")
