@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
+from console.engine_end import wait_for_end
 from engine.runs.control import NotReachable, send_command
-
-END_SEC = 30.0
 
 
 class Shown(StrEnum):
@@ -47,10 +45,3 @@ def follow(folder: Path, output: Shown, *, engine: subprocess.Popen[bytes] | Non
     code = follow_plain(folder, as_json=output is Shown.JSON, engine=engine, on_interrupt=interrupt)
     wait_for_end(engine)
     return code
-
-
-def wait_for_end(engine: subprocess.Popen[bytes] | None) -> None:
-    """After its last event an engine still removes images; who then asks Docker or sweeps should find it done."""
-    if engine is not None:
-        with suppress(subprocess.TimeoutExpired):
-            engine.wait(END_SEC)

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from console.app import TrialDeckApp
+from console.engine_end import wait_for_end
 from console.errors import Unusable
-from console.follow import wait_for_end
 from engine.layout import ENGINE_LOG, EVENTS
 
 START_SEC = 30.0
