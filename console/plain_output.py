@@ -146,10 +146,10 @@ class PlainFollower:
 
     def _take(self, event: ev.AnyEvent) -> None:
         self.state.apply(event)
-        if isinstance(event, ev.ResourceSampled | ev.HostSampled):
-            return
         if self._as_json:
             self._out.json(ev.encode(event))
+        if isinstance(event, ev.ResourceSampled | ev.HostSampled):
+            return
         if isinstance(event, ev.EngineStarted) and self._engine is not None and event.pid == self._engine.pid:
             self._ours = True
         if self._as_json or not self._ours:  # what an earlier engine did is in the summary, not in this log

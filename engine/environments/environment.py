@@ -25,6 +25,7 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
     `build_context` is the folder whose Dockerfile makes the image of `main` (None: `image` is used as it is).
     `compose_file` is the task's own definition, merged over the base definition of `main`.
     `content_digest` names what is built, so that the same content is built once however many trials start together.
+    `cpus_cap` and `memory_mb_cap` are what no service may exceed, where a smaller host was allowed.
     `bind` are host folders mounted into `main` (host path -> container path).
     `trial_folder` is what the files of evidence are named from (None: from `log_folder`).
     """
@@ -44,6 +45,8 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
     start_timeout_sec: float = 600.0
     cpus: float | None = None
     memory_mb: int | None = None
+    cpus_cap: float | None = None
+    memory_mb_cap: int | None = None
     network: NetworkPolicy = NetworkPolicy()
     env: Mapping[str, str] = {}
     workdir: str | None = None

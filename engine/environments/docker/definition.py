@@ -76,6 +76,8 @@ def settle(rendered: Definition, spec: EnvironmentSpec, project: str) -> Settled
     if spec.network.mode is NetworkMode.NO_NETWORK:
         _cut_off(definition)
     _limits(services[MAIN], spec)
+    for service in services.values():
+        _cap(service, spec)
     _binds(services[MAIN], spec.bind)
     build, built = _builds(definition, spec)
     images = tuple(
@@ -170,6 +172,20 @@ def _limits(main: Definition, spec: EnvironmentSpec) -> None:
             declared[long] = value
         else:
             main[short] = value
+
+
+def _cap(service: Definition, spec: EnvironmentSpec) -> None:
+    """No service may have more than the host, where the user allowed a smaller one."""
+    limits = ((service.get("deploy") or {}).get("resources") or {}).get("limits") or {}
+    memory_cap = spec.memory_mb_cap * 1024 * 1024 if spec.memory_mb_cap else None
+    for place, key, cap in (
+        (service, "cpus", spec.cpus_cap),
+        (limits, "cpus", spec.cpus_cap),
+        (service, "mem_limit", memory_cap),
+        (limits, "memory", memory_cap),
+    ):
+        if cap is not None and place.get(key) and float(place[key]) > cap:
+            place[key] = cap if key == "cpus" else str(cap)
 
 
 def _binds(main: Definition, bind: Mapping[Path, str]) -> None:

@@ -146,6 +146,23 @@ def test_limits_are_written_in_the_spelling_that_the_task_uses() -> None:
     assert "mem_limit" not in made
 
 
+def test_a_smaller_host_caps_every_service_that_wants_more() -> None:
+    result = settled(
+        {
+            "main": {"image": "x"},
+            "db": {"image": "y", "cpus": 8, "mem_limit": str(64 << 30)},
+            "queue": {"image": "z", "deploy": {"resources": {"limits": {"cpus": "4", "memory": "1048576"}}}},
+        },
+        cpus=16,
+        cpus_cap=2.0,
+        memory_mb_cap=1024,
+    )
+    services = result.definition["services"]
+    assert services["main"]["cpus"] == 2
+    assert (services["db"]["cpus"], services["db"]["mem_limit"]) == (2, str(1 << 30))
+    assert services["queue"]["deploy"]["resources"]["limits"] == {"cpus": 2, "memory": "1048576"}
+
+
 def test_bound_folders_of_ours_win_over_the_tasks() -> None:
     own = {"image": "x", "volumes": [{"type": "volume", "target": "/logs/agent"}, {"type": "volume", "target": "/d"}]}
     made = main(settled({"main": own}, bind={Path("/h$st"): "/logs/agent"}))
