@@ -23,6 +23,10 @@ KILL_SEC = 10.0
 DRAIN_SEC = 2.0
 TAIL_BYTES = 16 * 1024
 EXEC_MARK = "TRIALDECK_EXEC"
+LOOK_SEC = 2.0
+LOOK_MOST_SEC = 10.0
+OVER_SEC = 3.0
+SILENT_MOST = 3
 STDIN_CHUNK = 64 * 1024
 
 
@@ -107,7 +111,10 @@ async def run_exec(
             ended = False
             try:
                 with anyio.move_on_after(timeout_sec):
-                    await _pump(stream, request.stdin, take)
+                    async with together() as group:
+                        group.start_soon(_end_of_process, engine, exec_id, group.cancel_scope)
+                        await _pump(stream, request.stdin, take)
+                        group.cancel_scope.cancel()
                     ended = True
             except BaseException:
                 with anyio.move_on_after(KILL_SEC, shield=True):
@@ -120,7 +127,7 @@ async def run_exec(
                 with anyio.move_on_after(DRAIN_SEC):
                     await _pump(stream, None, take)
         told = await _exit(engine, exec_id)
-    except (EngineCallFailed, OSError) as error:
+    except (EngineCallFailed, ConnectionError) as error:
         return ExecEnd(
             exit_code=None, seconds=time.monotonic() - began, timed_out=timed_out, refused=str(error), tail=tail.text()
         )
@@ -212,6 +219,26 @@ async def _pump(stream: Stream, stdin: bytes | None, take: Callable[[str, bytes]
         while (message := await stream.read_out()) is not None:
             take("stderr" if message.stream == 2 else "stdout", message.data)
         group.cancel_scope.cancel()
+
+
+async def _end_of_process(engine: Engine, exec_id: str, scope: anyio.CancelScope) -> None:
+    """Ends the reading of streams that stay open though the command is long over, or though the daemon forgot it."""
+    pause, silent = LOOK_SEC, 0
+    while silent < SILENT_MOST:
+        await anyio.sleep(pause)
+        pause = min(pause * 2, LOOK_MOST_SEC)
+        try:
+            code, running, _ = read_exec(await engine.get(f"exec/{exec_id}/json"))
+        except EngineCallFailed as error:
+            if error.not_found:
+                break
+            silent += 1
+            continue
+        silent = 0
+        if not running and code is not None:
+            break
+    await anyio.sleep(OVER_SEC)
+    scope.cancel()
 
 
 def close_stdin(stream: Stream) -> None:

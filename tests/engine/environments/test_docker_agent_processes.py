@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import anyio
 import pytest
 
@@ -86,20 +84,18 @@ async def test_services_of_the_task_live_on_with_what_they_start_later(rig: Rig,
             command: [perl, -e, '
               use POSIX;
               if (!fork) { POSIX::setsid();
-                while (1) { if (!fork) { POSIX::setsid(); sleep 3 if fork; exec "sleep", "7.7" } sleep 1 } }
-              while (1) { sleep 1; if (!fork) { exec "sleep", "8.8" } }']
+                while (1) { if (!fork) { POSIX::setsid(); sleep 3 if fork; exec "sleep", "77.7" } sleep 1 } }
+              while (1) { sleep 1; if (!fork) { exec "sleep", "88.8" } }']
     """
     async with rig.up(compose=compose) as environment:
         await environment.note_processes()
-        noted = time.monotonic()
-        await environment.execute(["sh", "-c", "setsid sleep 9.9 >/dev/null 2>&1 &"], env=MARK)
+        await environment.execute(["sh", "-c", "setsid sleep 99.9 >/dev/null 2>&1 &"], env=MARK)
         await anyio.sleep(1.5)
         assert await environment.kill_agent(MARK_TEXT) == 1
         lines = await alive(environment)
-        assert "sleep 9.9" not in lines
-        assert "sleep 7.7" in lines
-        assert "sleep 8.8" in lines
-        assert time.monotonic() - noted < 7
+        assert "sleep 99.9" not in lines
+        assert "sleep 77.7" in lines
+        assert "sleep 88.8" in lines
 
 
 @pytest.mark.parametrize("init", ["true", "false"])
@@ -110,16 +106,16 @@ async def test_a_service_as_first_process_keeps_workers_that_lead_sessions(rig: 
           main:
             image: debian:bookworm-slim
             init: {init}
-            command: [perl, -e, 'use POSIX; while (1) {{ if (!fork) {{ POSIX::setsid(); sleep 5; exit }} sleep 1 }}']
+            command: [perl, -e, 'use POSIX; while (1) {{ if (!fork) {{ POSIX::setsid(); sleep 50; exit }} sleep 1 }}']
     """
     async with rig.up(compose=compose) as environment:
         await environment.note_processes()
         known = len(await alive(environment))
-        await environment.execute(["sh", "-c", "(env -i setsid sleep 9.9 &) >/dev/null 2>&1"], env=MARK)
+        await environment.execute(["sh", "-c", "(env -i setsid sleep 99.9 &) >/dev/null 2>&1"], env=MARK)
         await anyio.sleep(1.2)
         assert await environment.kill_agent(MARK_TEXT) == 1
         lines = await alive(environment)
-        assert "sleep 9.9" not in lines
+        assert "sleep 99.9" not in lines
         assert len(lines) > known
 
 

@@ -78,7 +78,7 @@ async def test_a_build_has_its_own_clock(rig: Rig) -> None:
     slow = f"FROM debian:bookworm-slim\nRUN echo waiting {began}; sleep 30\n"
     issue = await refused(rig, dockerfile=slow, build_timeout_sec=2.0)
     assert issue.code is Code.BUILD_TIMEOUT
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 20
     patient = f"FROM debian:bookworm-slim\nRUN echo {began}; sleep 3\n"
     async with rig.up(dockerfile=patient, start_timeout_sec=2.9):
         pass

@@ -330,8 +330,8 @@ async def test_a_slow_start_ends_at_its_own_limit_and_stops_nobody(rig: Rig) -> 
     assert issue.code is Code.START_TIMEOUT
     assert issue.service == "main"
     assert "end" in facts(issue)["log of main"]
-    assert 5 <= ends["slow"] < 7
-    assert max(ends[name] for name in "abc") < 4.5
+    assert 5 <= ends["slow"] < 9
+    assert max(ends[name] for name in "abc") < ends["slow"]
     assert await containers(rig.provider, f"{COMPOSE_PROJECT}={environment.project}") == []
 
 

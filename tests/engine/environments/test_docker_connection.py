@@ -1,0 +1,125 @@
+"""The way to the daemon: over TCP, lost in the middle, or not there at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from socket import AddressFamily
+
+import anyio
+import anyio.abc
+import pytest
+
+from engine.environments.docker.provider import DockerProvider
+from engine.environments.environment import ExecResult
+from engine.events import ServiceChanged
+from engine.issues import Code, TrialFailed
+from tests.engine.environments.rig import Rig
+
+pytestmark = [pytest.mark.anyio, pytest.mark.docker]
+
+SOCKET = "/var/run/docker.sock"
+
+
+class Line:
+    """A TCP line to the daemon's socket that can be cut and mended."""
+
+    def __init__(self, group: anyio.abc.TaskGroup) -> None:
+        self.port = 0
+        self._group = group
+        self._scope = anyio.CancelScope()
+
+    async def mend(self) -> None:
+        listener = await anyio.create_tcp_listener(
+            local_host="127.0.0.1", local_port=self.port, family=AddressFamily.AF_INET
+        )
+        self.port = listener.extra(anyio.abc.SocketAttribute.local_port)
+        self._scope = anyio.CancelScope()
+        self._group.start_soon(self._serve, listener, self._scope)
+
+    def cut(self) -> None:
+        self._scope.cancel()
+
+    async def _serve(self, listener: anyio.abc.Listener[anyio.abc.SocketStream], scope: anyio.CancelScope) -> None:
+        with scope:
+            async with listener:
+                await listener.serve(self._connect)
+
+    async def _connect(self, near: anyio.abc.SocketStream) -> None:
+        async with near, await anyio.connect_unix(SOCKET) as far, anyio.create_task_group() as group:
+            group.start_soon(self._carry, near, far)
+            group.start_soon(self._carry, far, near)
+
+    async def _carry(self, source: anyio.abc.SocketStream, target: anyio.abc.SocketStream) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async for data in source:
+                await target.send(data)
+            await target.send_eof()
+
+
+@pytest.fixture
+async def line(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Line]:
+    async with anyio.create_task_group() as group:
+        line = Line(group)
+        await line.mend()
+        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{line.port}")
+        yield line
+        line.cut()
+
+
+async def test_a_daemon_over_tcp_serves_all_the_same(line: Line, tmp_path: Path) -> None:
+    """Docker's own tools are led to it too; an end of stdin arrives, and so do archives both ways."""
+    async with DockerProvider.open() as provider:
+        rig = Rig(provider, tmp_path)
+        compose = "services: {main: {image: 'debian:bookworm-slim'}}"
+        async with rig.up(compose=compose) as environment:
+            result = await environment.execute(["sh", "-c", "wc -c; exit 7"], stdin=b"x" * 500_000)
+            assert (result.exit_code, result.tail.strip()) == (7, "500000")
+            await environment.upload_bytes(b"hello", "/x/y")
+            assert (await environment.download("/x", tmp_path / "x")).files == 1
+            late = await environment.execute(["sleep", "100"], timeout_sec=0.3)
+            assert late.timed_out
+        assert (await provider.facts()).compose
+
+
+async def test_a_line_that_breaks_is_no_exit_code(line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Case 25: neither 0 nor the command's failure; and what happened meanwhile is heard of when the line is back."""
+    monkeypatch.setattr("engine.environments.docker.exec.EXIT_CODE_SEC", 1.0)
+    results: list[ExecResult] = []
+    async with DockerProvider.open() as provider:
+        rig = Rig(provider, tmp_path)
+        async with rig.up() as environment:
+            async with anyio.create_task_group() as group:
+
+                async def run() -> None:
+                    results.append(await environment.execute(["sh", "-c", "echo begun; sleep 3; kill -TERM 1"]))
+
+                group.start_soon(run)
+                await anyio.sleep(0.7)
+                began = time.monotonic()
+                line.cut()
+            assert time.monotonic() - began < 10
+            assert results[0].exit_code is None
+            assert not results[0].environment_alive
+            await anyio.sleep(max(0.0, 2.5 - (time.monotonic() - began)))
+            await line.mend()
+            await rig.recorder.wait(
+                lambda: any(event.state == "exited" for event in rig.recorder.of(ServiceChanged)), seconds=6
+            )
+
+
+async def test_no_daemon_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for host in (f"unix://{tmp_path}/nothing.sock", "tcp://127.0.0.1:1"):
+        monkeypatch.setenv("DOCKER_HOST", host)
+        with pytest.raises(TrialFailed) as failure:
+            await DockerProvider.connect()
+        assert failure.value.issue.code is Code.DAEMON_UNREACHABLE
+        assert "\n" not in failure.value.issue.message
+
+
+async def test_a_failure_inside_the_block_comes_out_as_itself() -> None:
+    with pytest.raises(KeyError, match="mine"):
+        async with DockerProvider.open():
+            raise KeyError("mine")
