@@ -117,9 +117,9 @@ def test_other_exit_codes_say_nothing(tmp_path: Path, code: int | None) -> None:
     [
         b"E: Unable to locate package nosuch",
         b"E: Package 'x' has no installation candidate",
-        b"E: Failed to fetch http://deb.debian.org/x.deb  Connection failed",
-        b"Err:1 http://deb.debian.org bookworm InRelease Temporary failure resolving 'deb.debian.org'",
-        b"W: Failed to fetch http://deb.debian.org/x  Could not resolve 'deb.debian.org'",
+        b"E: Failed to fetch http://archive.example.org/x.deb  Connection failed",
+        b"Err:1 http://archive.example.org bookworm InRelease Temporary failure resolving 'archive.example.org'",
+        b"W: Failed to fetch http://archive.example.org/x  Could not resolve 'archive.example.org'",
         b"E: Could not get lock /var/lib/dpkg/lock-frontend",
         b"curl: (6) Could not resolve host: astral.sh",
         b"curl: (7) Failed to connect to pypi.org port 443 after 2 ms: Couldn't connect to server",
