@@ -208,7 +208,7 @@ def _builds(definition: Definition, spec: EnvironmentSpec) -> tuple[Definition, 
             continue
         content = json.dumps([spec.content_digest, name, section], sort_keys=True)
         digest = hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
-        tag = labels.image_tag(f"{spec.name}-{name}", digest, spec.run)
+        tag = labels.image_tag(f"{spec.task_folder.parent.name}-{name}", digest, spec.run)
         if service.get("image"):
             renamed[service["image"]] = tag
         service["image"] = built[name] = tag

@@ -34,7 +34,7 @@ class ProjectEnvironment(DockerEnvironment):
         spec = self.spec
         assert spec.compose_file is not None
         log = spec.log_folder / "compose.log"
-        tag = labels.image_tag(spec.name, spec.content_digest, spec.run) if spec.build_context else spec.image
+        tag = labels.image_tag(spec.task_folder.parent.name, spec.content_digest, spec.run) if spec.build_context else spec.image
         try:
             rendered, unset = await render(base(spec, tag), spec.compose_file, self.project, spec.allowed_host_env, log)
             settled = settle(rendered, spec, self.project)

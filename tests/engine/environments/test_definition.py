@@ -19,7 +19,7 @@ def spec(**settings: Any) -> EnvironmentSpec:
         "name": "task",
         "environment": "agent",
         "log_folder": Path("/logs"),
-        "task_folder": Path("/task"),
+        "task_folder": Path("/task/environment"),
         "content_digest": "ab" * 32,
     }
     return EnvironmentSpec(**{**defaults, **settings})
@@ -189,6 +189,7 @@ def test_builds_get_a_tag_of_content_and_run_and_users_of_the_name_follow() -> N
     assert [(one.image, one.pull, one.platform) for one in result.images] == [("redis:7", "always", "linux/amd64")]
     assert {service["pull_policy"] for service in result.definition["services"].values()} == {"never"}
     assert settled(dict(services), run="other").built["main"] != tag
+    assert settled(dict(services), trial="another", name="another").built["main"] == tag
     assert settled(dict(services), content_digest="cd" * 32).built["main"] != tag
 
 
