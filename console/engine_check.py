@@ -6,7 +6,9 @@ import http.client
 import json
 import socket
 import subprocess
+from contextlib import closing
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 
@@ -66,13 +68,11 @@ def local_host() -> HostInfo:
 
 
 def engine_host() -> HostInfo:
-    """What the daemon's host has. Raises NoEngine. Daemons behind TLS or ssh are asked by the engine later on."""
+    """What the daemon's host has. Raises NoEngine."""
     try:
         endpoint = find_endpoint()
     except ValueError as error:
         raise NoEngine(str(error)) from None
-    if not endpoint.is_socket:
-        return local_host()
     info = _info(endpoint)
     return HostInfo(
         name=str(info.get("Name", "")),
@@ -82,21 +82,28 @@ def engine_host() -> HostInfo:
     )
 
 
+def _connection(endpoint: Endpoint) -> http.client.HTTPConnection:
+    if endpoint.is_socket:
+        return _SocketConnection(endpoint.host.removeprefix("unix://"))
+    place = urlsplit(endpoint.host)
+    context = endpoint.tls_context()
+    if context is None:
+        return http.client.HTTPConnection(str(place.hostname), place.port, timeout=ANSWER_SEC)
+    return http.client.HTTPSConnection(str(place.hostname), place.port, timeout=ANSWER_SEC, context=context)
+
+
 def _info(endpoint: Endpoint) -> dict[str, Any]:
-    path = endpoint.host.removeprefix("unix://")
-    connection = _SocketConnection(path)
     try:
-        connection.request("GET", "/info")
-        answer = connection.getresponse()
-        found = json.loads(answer.read())
+        with closing(_connection(endpoint)) as connection:
+            connection.request("GET", "/info")
+            answer = connection.getresponse()
+            found = json.loads(answer.read())
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise NoEngine(
             f"no Docker engine answers at {endpoint.host} ({reason}); start it, set DOCKER_HOST, or let `./dev setup` "
             "install one; a recorded run can be seen without: `trialdeck watch sample_runs/recorded/demo`"
         ) from None
-    finally:
-        connection.close()
     if answer.status != 200 or not isinstance(found, dict):
         raise NoEngine(f"the Docker engine at {endpoint.host} is not usable: {found}")
     return found

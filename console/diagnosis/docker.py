@@ -34,14 +34,14 @@ async def docker_checks() -> list[Check]:
     from engine.environments.docker.provider import DockerProvider
 
     try:
-        endpoint = find_endpoint()
+        find_endpoint()
     except ValueError as error:
         return [_unreachable(str(error))]
     found: list[Check] = []
     try:
         provider = await DockerProvider.connect()
     except TrialFailed as problem:
-        return [_unreachable(f"{problem.issue.message} ({endpoint.host})")]
+        return [_unreachable(problem.issue.message)]
     try:
         facts = await provider.facts()
         info: dict[str, Any] = await provider.engine.get("info")

@@ -7,10 +7,12 @@ import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 USUAL_SOCKET = "unix:///var/run/docker.sock"
+SCHEMES = ("unix", "tcp", "http", "https")
 CLI_VARIABLES = ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "DOCKER_CONFIG")
 
 
@@ -54,9 +56,13 @@ def cli_config(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
 
 
 def find_endpoint(environ: Mapping[str, str] = os.environ) -> Endpoint:
-    """As the Docker CLI decides; the Docker SDK is imported only where a context is in use."""
-    host = environ.get("DOCKER_HOST", "")
+    """As the Docker CLI decides; the Docker SDK is imported only where a context is in use.
+
+    Raises ValueError where that names no daemon that can be reached from here.
+    """
+    host = environ.get("DOCKER_HOST", "").strip()
     if host:
+        _check(host, "DOCKER_HOST")
         wanted = bool(environ.get("DOCKER_TLS_VERIFY")) and not host.startswith(("unix://", "ssh://"))
         folder = Path(environ.get("DOCKER_CERT_PATH") or config_folder(environ))
         return Endpoint(host=host, certificates=folder if wanted else None)
@@ -64,6 +70,21 @@ def find_endpoint(environ: Mapping[str, str] = os.environ) -> Endpoint:
     if name == "default":
         return Endpoint()
     return _of_context(name)
+
+
+def _check(host: str, named_by: str) -> None:
+    scheme, _, rest = host.partition("://")
+    if scheme == "ssh":
+        raise ValueError(
+            f"{named_by} is {host}: a daemon behind ssh is not reached directly; forward its socket, and name that: "
+            f"`ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock {rest}`, DOCKER_HOST=unix:///tmp/docker.sock"
+        )
+    try:
+        there = bool(rest) if scheme == "unix" else bool(urlsplit(host).hostname and urlsplit(host).port)
+    except ValueError:  # the port is no number
+        there = False
+    if scheme not in SCHEMES or not there:
+        raise ValueError(f"{named_by} is {host!r}: expected unix:///path/of/docker.sock or tcp://host:port")
 
 
 def _of_context(name: str) -> Endpoint:
@@ -74,8 +95,10 @@ def _of_context(name: str) -> Endpoint:
         raise ValueError(f"the Docker context {name!r} doesn't exist (see `docker context ls`)")
     settings = context.endpoints.get("docker", {})
     folder = Path(str(context.tls_path)) / "docker"
+    host = str(settings.get("Host") or USUAL_SOCKET)
+    _check(host, f"the Docker context {name!r}")
     return Endpoint(
-        host=str(settings.get("Host") or USUAL_SOCKET),
+        host=host,
         context=name,
         certificates=folder if folder.is_dir() else None,
         verify=not settings.get("SkipTLSVerify", False),

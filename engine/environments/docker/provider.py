@@ -18,7 +18,7 @@ from engine.environments.docker import labels
 from engine.environments.docker.build import Builds
 from engine.environments.docker.daemon_events import DaemonEvents
 from engine.environments.docker.endpoint import cli_environment, find_endpoint
-from engine.environments.docker.engine_api import Engine, EngineCallFailed, filters
+from engine.environments.docker.engine_api import UNREACHABLE, Engine, EngineCallFailed, filters
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import from_daemon
 from engine.environments.docker.host_tools import ToolMissing, plugin, run_tool
@@ -68,11 +68,14 @@ class DockerProvider:
     @classmethod
     async def connect(cls) -> DockerProvider:
         """Raises TrialFailed `daemon_unreachable` where no engine answers."""
+        what = "connect to Docker"
         try:
-            return cls(await Engine.connect(find_endpoint()))
+            endpoint = find_endpoint()
+            what += f" at {endpoint.host}"
+            return cls(await Engine.connect(endpoint))
         except (EngineCallFailed, ValueError) as error:
-            call = error if isinstance(error, EngineCallFailed) else EngineCallFailed(900, str(error))
-            raise from_daemon(call, "connect to Docker") from error
+            call = error if isinstance(error, EngineCallFailed) else EngineCallFailed(UNREACHABLE, str(error))
+            raise from_daemon(call, what) from error
 
     @classmethod
     @asynccontextmanager

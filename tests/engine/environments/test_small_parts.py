@@ -171,6 +171,24 @@ def test_the_daemon_is_where_the_shell_says(tmp_path: Path) -> None:
     assert find_endpoint({"HOME": str(tmp_path)}).host == "unix:///var/run/docker.sock"
 
 
+@pytest.mark.parametrize(
+    ("host", "words"),
+    [
+        ("garbage", "DOCKER_HOST is 'garbage': expected unix:///path/of/docker.sock or tcp://host:port"),
+        ("unix://", "expected unix://"),
+        ("tcp://", "tcp://host:port"),
+        ("tcp://h", "tcp://host:port"),
+        ("tcp://h:seven", "tcp://host:port"),
+        ("npipe:////./pipe/docker_engine", "expected unix://"),
+        ("ssh://me@lab", "ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock me@lab"),
+    ],
+)
+def test_what_names_no_daemon_is_refused_in_words(host: str, words: str) -> None:
+    with pytest.raises(ValueError, match="DOCKER_HOST is") as refused:
+        find_endpoint({"DOCKER_HOST": host})
+    assert words in str(refused.value)
+
+
 def test_a_docker_context_is_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import hashlib
 
