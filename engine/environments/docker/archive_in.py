@@ -30,7 +30,7 @@ class TransferFailed(Exception):
 def pack_bytes(data: bytes, target: PurePosixPath, mode: int) -> IO[bytes]:
     """An archive with one file, its name relative to /."""
     spool: IO[bytes] = io.BytesIO()
-    with tarfile.open(fileobj=spool, mode="w", format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(fileobj=spool, mode="w", format=tarfile.GNU_FORMAT) as archive:
         member = tarfile.TarInfo(_inside(target))
         member.size, member.mode = len(data), mode
         archive.addfile(member, io.BytesIO(data))
@@ -42,7 +42,7 @@ def pack_path(source: Path, target: PurePosixPath) -> IO[bytes]:
     """An archive of a file, or of a folder's content, at `target`. The owner is root; modes are kept, set-uid not."""
     spool: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)  # noqa: SIM115 - the caller closes it
     with tarfile.open(
-        fileobj=spool, mode="w", format=tarfile.PAX_FORMAT, encoding="utf-8", errors="surrogateescape"
+        fileobj=spool, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors="surrogateescape"
     ) as archive:
         for path, place in _walk(source, target):
             member = _member(archive, path, place)
@@ -128,7 +128,7 @@ async def _put_through_api(engine: Engine, container: Container, archive: IO[byt
 async def _put_through_exec(engine: Engine, container: Container, view: HostView | None, archive: IO[bytes]) -> None:
     """For places that live only in the container's namespace (tmpfs) and for read-only roots."""
     data = await anyio.to_thread.run_sync(archive.read)
-    request = ExecRequest(command=["tar", "-xpf", "-", "-C", "/", "--no-same-owner"], user="0", stdin=data)
+    request = ExecRequest(command=["tar", "-xpf", "-", "-C", "/"], user="0", stdin=data)
     end = await run_exec(engine, container, view, request, timeout_sec=UPLOAD_SEC)
     if end.started and end.exit_code == 0:
         return

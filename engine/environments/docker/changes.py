@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from engine.environments.docker.layers import Layers, touched
 from engine.environments.environment import FileChange
 
 OURS = ("/logs", "/tests", "/solution", "/sbin/docker-init", "/usr/sbin/docker-init", "/.dockerenv")
@@ -21,8 +22,18 @@ _decoder = msgspec.json.Decoder(list[_Entry] | None)
 
 
 def read_changes(answer: bytes, left_out: Iterable[str] = ()) -> list[FileChange]:
-    """Sorted by path, without our own places, mounts, and folders that changed only through what is in them."""
+    """The daemon's answer, as `worth_telling`."""
     entries = _decoder.decode(answer) or []
+    return worth_telling([FileChange(entry.path, KINDS.get(entry.kind, "changed")) for entry in entries], left_out)
+
+
+def layer_changes(layers: Layers, left_out: Iterable[str] = ()) -> list[FileChange]:
+    """The same from the layers themselves. Raises LayersUnreadable."""
+    return worth_telling([FileChange(path, kind) for path, kind in touched(layers)], left_out)
+
+
+def worth_telling(entries: Sequence[FileChange], left_out: Iterable[str]) -> list[FileChange]:
+    """Sorted by path, without our own places, mounts, and folders that changed only through what is in them."""
     places = (*OURS, *left_out)
     kept = [entry for entry in entries if not any(entry.path == p or entry.path.startswith(p + "/") for p in places)]
     parents = {entry.path.rpartition("/")[0] for entry in entries}
@@ -30,9 +41,5 @@ def read_changes(answer: bytes, left_out: Iterable[str] = ()) -> list[FileChange
         while parent:
             parent = parent.rpartition("/")[0]
             parents.add(parent)
-    changes = [
-        FileChange(entry.path, KINDS.get(entry.kind, "changed"))
-        for entry in kept
-        if not (entry.kind == 0 and entry.path in parents)
-    ]
+    changes = [entry for entry in kept if not (entry.kind == "changed" and entry.path in parents)]
     return sorted(changes, key=lambda change: change.path)

@@ -9,6 +9,7 @@ import msgspec
 
 from engine.environments.docker import labels
 from engine.environments.docker.engine_api import Engine
+from engine.environments.docker.layers import Layers, layers_of
 
 
 class HealthProbe(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +45,7 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     mounted: tuple[str, ...] = ()
     memory_limit: int = 0
     cpu_limit: float = 0.0
+    layers: Layers | None = None
 
 
 def read_container(told: dict[str, Any]) -> Container:
@@ -82,6 +84,7 @@ def read_container(told: dict[str, Any]) -> Container:
         mounted=tuple(m["Destination"] for m in mounts if m.get("Type") != "tmpfs"),
         memory_limit=host.get("Memory") or 0,
         cpu_limit=cpus,
+        layers=layers_of(told.get("GraphDriver")),
     )
 
 

@@ -198,6 +198,8 @@ def _binds(main: Definition, bind: Mapping[Path, str]) -> None:
 def _builds(definition: Definition, spec: EnvironmentSpec) -> tuple[Definition, dict[str, str]]:
     """Takes the builds out of the definition: each gets a tag of this content and run, whoever else builds the same."""
     services: dict[str, Definition] = definition["services"]
+    folder = spec.compose_file.parent if spec.compose_file is not None else spec.task_folder
+    task = labels.content_name(folder)
     built: dict[str, str] = {}
     renamed: dict[str, str] = {}
     sections: dict[str, Definition] = {}
@@ -208,7 +210,7 @@ def _builds(definition: Definition, spec: EnvironmentSpec) -> tuple[Definition, 
             continue
         content = json.dumps([spec.content_digest, name, section], sort_keys=True)
         digest = hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
-        tag = labels.image_tag(f"{spec.task_folder.parent.name}-{name}", digest, spec.run)
+        tag = labels.image_tag(f"{task}-{name}", digest, spec.run)
         if service.get("image"):
             renamed[service["image"]] = tag
         service["image"] = built[name] = tag

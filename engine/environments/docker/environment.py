@@ -15,11 +15,12 @@ import anyio.to_thread
 from engine.environments.docker import agent_processes, labels
 from engine.environments.docker.archive_in import TransferFailed, pack_bytes, pack_path, put
 from engine.environments.docker.archive_out import Download
-from engine.environments.docker.changes import read_changes
+from engine.environments.docker.changes import layer_changes, read_changes
 from engine.environments.docker.containers import Container, inspect, main_first
 from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.exec import ExecEnd, ExecRequest, run_exec
 from engine.environments.docker.failures import fail, from_daemon
+from engine.environments.docker.layers import LayersUnreadable
 from engine.environments.docker.processes import NOTHING_KNOWN
 from engine.environments.docker.readiness import judge, not_ready, start_timeout, waiting_for
 from engine.environments.docker.removal import Thing, remove_project
@@ -313,6 +314,9 @@ class DockerEnvironment(ABC):
 
     async def changes(self) -> list[FileChange]:
         main = self._container(MAIN)
+        if main.layers is not None and self._watch.views.get(MAIN) is not None:
+            with suppress(LayersUnreadable):
+                return await anyio.to_thread.run_sync(layer_changes, main.layers, main.mounted)
         try:
             answer = await self._engine.raw("GET", f"containers/{main.id}/changes")
         except EngineCallFailed as error:

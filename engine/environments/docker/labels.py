@@ -39,9 +39,15 @@ def project_name(name: str, environment: str) -> str:
 
 
 def image_tag(name: str, digest: str, run: str) -> str:
-    """The image of one content in one run: no other run meets it, so its removal hurts nobody."""
+    """The image of one content in one run, the same for all trials of a task; no other run meets it, so its removal
+    hurts nobody."""
     run_hash = hashlib.sha256(run.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"{PREFIX}{clean(name, 60)}:{digest[:12]}-{run_hash}"
+
+
+def content_name(folder: Path) -> str:
+    """What a build context is called: its task, where it is the usual folder of one."""
+    return folder.parent.name if folder.name in ("environment", "tests") else folder.name
 
 
 def process_start(pid: int) -> str | None:

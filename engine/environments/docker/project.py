@@ -34,7 +34,9 @@ class ProjectEnvironment(DockerEnvironment):
         spec = self.spec
         assert spec.compose_file is not None
         log = spec.log_folder / "compose.log"
-        tag = labels.image_tag(spec.task_folder.parent.name, spec.content_digest, spec.run) if spec.build_context else spec.image
+        tag = spec.image
+        if spec.build_context is not None:
+            tag = labels.image_tag(labels.content_name(spec.build_context), spec.content_digest, spec.run)
         try:
             rendered, unset = await render(base(spec, tag), spec.compose_file, self.project, spec.allowed_host_env, log)
             settled = settle(rendered, spec, self.project)

@@ -143,6 +143,9 @@ class DockerProvider:
         kept = {marks.get(labels.PROJECT) for marks in wanted.values() if labels.KEPT in marks}
         chosen = [t for t, marks in wanted.items() if t.kind in kinds and marks.get(labels.PROJECT, "") not in kept]
         left = await remove_all(self.engine, chosen)
+        if self._shop is not None:
+            for thing in chosen:
+                self._shop.builds.forget(thing.name)
         # The image of a kept container can't go before that one does.
         return sorted(f"{thing}: {why}" for thing, why in left.items() if not (kept and thing.kind == "image"))
 

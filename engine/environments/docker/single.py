@@ -30,7 +30,7 @@ class SingleEnvironment(DockerEnvironment):
     async def _prepare_images(self) -> None:
         spec = self.spec
         if spec.build_context is not None:
-            tag = labels.image_tag(spec.task_folder.parent.name, spec.content_digest, spec.run)
+            tag = labels.image_tag(labels.content_name(spec.build_context), spec.content_digest, spec.run)
             log = spec.log_folder / "build.log"
             self.image = await self._shop.builds.image(
                 tag, spec.build_context, spec.run, log, spec.build_timeout_sec, self._watch.activity

@@ -19,7 +19,7 @@ def spec(**settings: Any) -> EnvironmentSpec:
         "name": "task",
         "environment": "agent",
         "log_folder": Path("/logs"),
-        "task_folder": Path("/task/environment"),
+        "task_folder": Path("/set/fix-it/environment"),
         "content_digest": "ab" * 32,
     }
     return EnvironmentSpec(**{**defaults, **settings})
@@ -182,12 +182,13 @@ def test_builds_get_a_tag_of_content_and_run_and_users_of_the_name_follow() -> N
     }
     result = settled(services)
     tag = result.built["main"]
-    assert tag.startswith("trialdeck-task-main:")
+    assert tag.startswith("trialdeck-fix-it-main:")
     assert result.definition["services"]["worker"]["image"] == main(result)["image"] == tag
     assert "build" not in main(result)
     assert result.build["services"]["main"]["build"]["args"] == {"A": "1"}
     assert [(one.image, one.pull, one.platform) for one in result.images] == [("redis:7", "always", "linux/amd64")]
     assert {service["pull_policy"] for service in result.definition["services"].values()} == {"never"}
+    assert settled(dict(services), name="attempt-2", trial="t2").built["main"] == tag
     assert settled(dict(services), run="other").built["main"] != tag
     assert settled(dict(services), trial="another", name="another").built["main"] == tag
     assert settled(dict(services), content_digest="cd" * 32).built["main"] != tag

@@ -39,7 +39,8 @@ async def images(provider: DockerProvider, run: str) -> list[str]:
 async def test_trials_that_start_together_build_once(rig: Rig) -> None:
     """Each has the log of the one build; the image goes with the run."""
     first = rig.spec(dockerfile=HELLO, content_digest="c0ffee" * 6)
-    specs = [first, *(rig.spec(build_context=first.build_context, content_digest="c0ffee" * 6) for _ in range(3))]
+    again: dict[str, Any] = {"build_context": first.build_context, "content_digest": first.content_digest}
+    specs = [first, *(rig.spec(name=f"attempt-{number}", **again) for number in range(3))]
     environments = [rig.provider.environment(spec, rig.recorder) for spec in specs]
     try:
         async with anyio.create_task_group() as group:
