@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.environments.docker.changes import read_changes
 from engine.environments.docker.environment import DockerEnvironment
 from engine.issues import Code, TrialFailed
 from tests.engine.environments.rig import Rig
@@ -79,6 +80,24 @@ async def test_the_container_says_what_is_a_folder(box: DockerEnvironment, shell
     assert (tmp_path / "app-results.d" / "r").read_text() == "1\n"
     assert (tmp_path / "app-Makefile").read_text() == "all:\n"
     assert got["/app/results.d"].sha256 == got["/app/link"].sha256
+
+
+async def test_a_path_that_can_lead_nowhere_is_missing_with_the_reason(
+    box: DockerEnvironment, shell: Shell, tmp_path: Path
+) -> None:
+    """Case 41: a file where a folder should be, links in a circle, a name that no disk takes: the agent's doing."""
+    await shell("rm -rf /p; mkdir /p; echo x > /p/file; ln -s one /p/two; ln -s two /p/one; ln -s file/x /p/into")
+    reasons = {
+        "/p/file/x": "/p/file/x: not a directory",
+        "/p/into": "/p/into: not a directory",
+        "/p/one": "/p/one: too many links",
+        "/p/one/x": "/p/one/x: too many levels of symbolic links",
+        "/p/" + "x" * 300: "/p/" + "x" * 300 + ": file name too long",
+    }
+    for path, reason in reasons.items():
+        got = await box.download(path, tmp_path / "o")
+        assert (got.status, got.skipped) == ("missing", (reason,))
+    assert not (tmp_path / "o").exists()
 
 
 async def test_whatever_an_agent_leaves_behind_arrives_safely(
@@ -222,3 +241,23 @@ async def test_what_changed_in_main_is_listed(rig: Rig) -> None:
             "/etc/profile": "changed",
             "/etc/debian_version": "deleted",
         }
+
+
+async def test_the_layers_tell_what_the_daemon_tells(rig: Rig) -> None:
+    """Ours is read off the overlay where that is on this host; a folder replaced, a mode, a link, a name in bytes."""
+    script = """
+        mkdir -p /app/a/b; echo 1 >/app/a/b/c; ln -s c /app/a/b/link; printf x >"$(printf '/app/\\377')"
+        rm -rf /usr/share/doc; mkdir /usr/share/doc; touch /usr/share/doc/new; chmod 700 /srv; mv /etc/issue /etc/issue2
+        cat /etc/passwd >>/etc/passwd-; rm /etc/debian_version; mkdir /etc/debian_version; chown root /opt; touch /tmp/x
+        rm /tmp/x; rm -rf /var/lib/dpkg/info/bash.*; rm /bin/bzip2; cp /bin/cat /bin/bzip2
+    """
+    async with rig.up() as environment:
+        result = await environment.execute(["bash", "-c", script])
+        assert result.exit_code == 0, result.tail
+        main = environment._container("main")
+        told = read_changes(await environment._engine.raw("GET", f"containers/{main.id}/changes"), main.mounted)
+        ours = await environment.changes()
+    assert len(told) > 10
+    assert {(change.path.replace("\udcff", "\ufffd"), change.kind) for change in ours} == {
+        (change.path, change.kind) for change in told
+    }
