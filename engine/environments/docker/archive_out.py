@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import posixpath
+import re
 import tarfile
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path, PurePosixPath
@@ -25,6 +26,9 @@ from engine.environments.environment import Transfer
 GO_DIR, GO_LINK = 1 << 31, 1 << 27
 GO_OTHER = 1 << 26 | 1 << 25 | 1 << 24
 LINK_HOPS = 8
+_NO_SUCH_PATH = re.compile(
+    r"too many links(?= in )|(?:too many levels of symbolic links|not a directory|file name too long)$"
+)
 LOOK_SEC = 30.0
 
 
@@ -108,6 +112,8 @@ class Download:
         except EngineCallFailed as error:
             if error.not_found and "no such container" not in error.message.lower():
                 return Transfer(status="missing")
+            if why := _no_such_path(error.message):
+                return Transfer(status="missing", skipped=(f"{source}: {why}",))
             raise
         if found.kind == "link":
             if not hops or not found.target:
@@ -234,6 +240,12 @@ class Download:
             is_folder=True,
             skipped=tuple(unpacking.skipped),
         )
+
+
+def _no_such_path(message: str) -> str:
+    """Why nothing can be at a path, where the daemon calls that an error of its own; "" for any other error."""
+    found = _NO_SUCH_PATH.search(message)
+    return found.group(0) if found else ""
 
 
 def _as_root(command: list[str]) -> ExecRequest:
