@@ -28,25 +28,31 @@ from engine.events import PhaseFinished, TrialFinished, decode_lines
 from engine.layout import EVENTS
 
 IMAGE = "debian:bookworm-slim"
-ROUNDS, QUICK_ROUNDS = 10, 4
-TRIALS, QUICK_TRIALS = 13, 5
+TURNS, QUICK_TURNS = 4, 2
+ROUNDS = TRIALS = 3
+"""In each turn."""
 AIM = 1.5
 ROUND_TIMEOUT_SEC = 120.0
 STEPS = ("network create", "container create", "start", "exec", "remove", "network remove")
 
 
 def measure_floor(*, quick: bool, say: Say) -> Result:
-    """The floor before and after, our trials in between, so that a load that comes or goes meets both."""
-    rounds = QUICK_ROUNDS if quick else ROUNDS
-    trials = QUICK_TRIALS if quick else TRIALS
-    floor = asyncio.run(_rounds(rounds, say))
-    with tempfile.TemporaryDirectory(prefix="trialdeck-bench-") as place:
-        run_trialdeck(Job(task=SAMPLE_TASKS / "hello", attempts=trials, concurrency=1), Path(place))
-        ours, phases = trial_seconds(only_folder(Path(place) / "runs") / EVENTS)
-    say(f"floor: {trials} trials one after the other: {', '.join(f'{seconds:.2f}' for seconds in ours)} s")
-    floor += asyncio.run(_rounds(rounds, say))
+    """In turns, so that a load that comes or goes meets both: rounds of the floor, some trials, and so on."""
+    floor: list[tuple[float, ...]] = []
+    ours: list[float] = []
+    phases: dict[str, list[float]] = {}
+    for number in range(1, (QUICK_TURNS if quick else TURNS) + 1):
+        floor += asyncio.run(_rounds(ROUNDS))
+        with tempfile.TemporaryDirectory(prefix="trialdeck-bench-") as place:
+            run_trialdeck(Job(task=SAMPLE_TASKS / "hello", attempts=TRIALS + 1, concurrency=1), Path(place))
+            seconds, by_phase = trial_seconds(only_folder(Path(place) / "runs") / EVENTS)
+        ours += seconds
+        for phase, values in by_phase.items():
+            phases.setdefault(phase, []).extend(values)
+        for name, values in (("floor", [sum(steps) for steps in floor[-ROUNDS:]]), ("trials", seconds)):
+            say(f"floor {number}: {name} {', '.join(f'{value:.2f}' for value in values)} s")
     total = Series(name="floor", unit="s", values=tuple(sum(steps) for steps in floor))
-    trial = Series(name="trial (hello, image built)", unit="s", values=ours)
+    trial = Series(name="trial (hello, image built)", unit="s", values=tuple(ours))
     steps = [
         Series(name=f"  floor: {name}", unit="ms", values=tuple(1000 * round_[number] for round_ in floor))
         for number, name in enumerate(STEPS)
@@ -67,7 +73,7 @@ def measure_floor(*, quick: bool, say: Say) -> Result:
     )
 
 
-def trial_seconds(events: Path) -> tuple[tuple[float, ...], dict[str, list[float]]]:
+def trial_seconds(events: Path) -> tuple[list[float], dict[str, list[float]]]:
     """Seconds of every trial but the first, which builds the image for all; and the same by phase."""
     finished: list[TrialFinished] = []
     phases: dict[str, dict[str, list[float]]] = {}
@@ -81,10 +87,10 @@ def trial_seconds(events: Path) -> tuple[tuple[float, ...], dict[str, list[float
     for trial in later:
         for phase, seconds in phases.get(trial.trial, {}).items():
             by_phase.setdefault(phase, []).append(sum(seconds))
-    return tuple(trial.seconds for trial in later), by_phase
+    return [trial.seconds for trial in later], by_phase
 
 
-async def _rounds(count: int, say: Say) -> list[tuple[float, ...]]:
+async def _rounds(count: int) -> list[tuple[float, ...]]:
     async with _docker() as docker:
         try:
             await docker.images.inspect(IMAGE)
@@ -96,7 +102,6 @@ async def _rounds(count: int, say: Say) -> list[tuple[float, ...]]:
                 steps = await _round(docker)
             if number:  # the first pays for connections and caches
                 found.append(steps)
-    say(f"floor: {', '.join(f'{sum(steps):.2f}' for steps in found)} s")
     return found
 
 
@@ -157,3 +162,4 @@ async def _docker() -> AsyncIterator[aiodocker.Docker]:
         raise Unmeasurable(f"the daemon: {error}") from error
     finally:
         await docker.close()
+        await connector.close()
