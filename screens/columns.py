@@ -11,7 +11,7 @@ GAP = 2
 @dataclass(frozen=True)
 class Column:
     """`width` is the least it can live with, `widest` (0: the same) the most it makes use of; `keep` says how
-    long it stays. `sort_down`: the first sort by it is downwards.
+    long it stays. `sort_down`: the first sort by it is downwards. `help`: its name where the title is too short.
     """
 
     name: str
@@ -21,6 +21,7 @@ class Column:
     widest: int = 0
     right: bool = False
     sort_down: bool = False
+    help: str = ""
 
 
 def share(columns: Sequence[Column], width: int, wanted: dict[str, int] | None = None) -> list[tuple[Column, int]]:

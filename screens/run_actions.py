@@ -13,6 +13,8 @@ RUN = place(
     Action(
         name="problems", keys=("exclamation_mark",), label="problems", help="Only trials that want a look", footer=70
     ),
+    Action(name="problem(1)", keys=("n",), label="next problem", help="To the next trial that wants a look", footer=43),
+    Action(name="problem(-1)", keys=("N",), label="problem before", help="To the one before that wants a look"),
     Action(name="sort(1)", keys=("s",), label="sort", help="Sort by the next column", footer=45),
     Action(name="sort(-1)", keys=("S",), label="sort back", help="Sort by the column before"),
     Action(name="turn", keys=("r",), label="reverse", help="Turn the order round"),
@@ -21,7 +23,14 @@ RUN = place(
     Action(name="fold(False)", keys=("right",), label="unfold", help="Open the group", palette=False),
     Action(name="compare", keys=("c",), label="compare", help="Compare the arms, task by task", footer=72),
     Action(name="warnings", keys=("w",), label="warnings", help="To the warnings and back", footer=42),
-    Action(name="cancel_trial", keys=("x",), label="cancel", help="Cancel the trial under the cursor", footer=60),
+    Action(name="mark", keys=("space",), label="mark", help="Mark the trial, or take its mark away", footer=40),
+    Action(
+        name="cancel_trial",
+        keys=("x",),
+        label="cancel",
+        help="Cancel the trial under the cursor, or the marked ones",
+        footer=60,
+    ),
     Action(name="pause", keys=("p",), label="pause", help="Start no more trials, or go on", footer=41),
     Action(name="concurrency(1)", keys=("plus",), label="more", help="One trial more at the same time"),
     Action(name="concurrency(-1)", keys=("minus",), label="fewer", help="One trial fewer at the same time"),
@@ -42,4 +51,5 @@ States
   ▲ failed, out of time   ✗ unscored: no verdict   ⊘ cancelled or refused
   ↺ interrupted: runs again when the run is resumed
 
-Rates are of what is finished; an unscored trial counts as not passed."""
+Rates are of what is finished; an unscored trial counts as not passed.
+A − B is of the tasks that both arms have finished."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,6 +14,9 @@ from engine.state import TrialState
 from screens.app_protocols import RunControl
 from screens.question_screen import Answer, QuestionScreen
 from screens.source import RunSource
+
+MOST_NAMED = 6
+"""Trials that a question names one by one."""
 
 
 @dataclass
@@ -36,17 +39,25 @@ class RunCommands:
     def possible(self) -> bool:
         return self._control is not None and self._source.live
 
-    def cancel_trial(self, trial: TrialState) -> None:
-        """Asks first."""
+    def cancel_trials(self, trials: Sequence[TrialState]) -> None:
+        """Those that are not over; asks first."""
         if not self._reachable():
             return
-        if trial.done:
-            self._screen.notify("this trial is over", markup=False)
+        going = [trial for trial in trials if not trial.done]
+        if not going:
+            self._screen.notify("this trial is over" if len(trials) == 1 else "these trials are over", markup=False)
             return
-        name = f"{trial.task} · {trial.arm} · attempt {trial.attempt}"
-        asked = QuestionScreen("Cancel this trial?", name, Answer("y", "cancel it; it will have no verdict", "yes"))
-        command = {"command": "cancel", "trial": trial.trial, "force": False}
-        self._screen.app.push_screen(asked, lambda answer: self._give("cancel", command) if answer else None)
+        one = len(going) == 1
+        names = "\n".join(f"{trial.task} · {trial.arm} · attempt {trial.attempt}" for trial in going[:MOST_NAMED])
+        if len(going) > MOST_NAMED:
+            names += f"\n… and {len(going) - MOST_NAMED} more"
+        asked = QuestionScreen(
+            "Cancel this trial?" if one else f"Cancel these {len(going)} trials?",
+            names,
+            Answer("y", f"cancel {'it; it' if one else 'them; they'} will have no verdict", "yes"),
+        )
+        commands = [{"command": "cancel", "trial": trial.trial, "force": False} for trial in going]
+        self._screen.app.push_screen(asked, lambda answer: self._give("cancel", *commands) if answer else None)
 
     def pause_or_go_on(self) -> None:
         what = "continue" if self._source.state.paused else "pause"
@@ -61,15 +72,17 @@ class RunCommands:
             self._screen.notify("no engine runs this run now", severity="warning", markup=False)
         return self.possible
 
-    def _give(self, what: str, command: Mapping[str, Any]) -> None:
+    def _give(self, what: str, *commands: Mapping[str, Any]) -> None:
         if self._reachable():
-            self._screen.run_worker(partial(self._send, what, command), thread=True, group="commands")
+            self._screen.run_worker(partial(self._send, what, commands), thread=True, group="commands")
 
-    def _send(self, what: str, command: Mapping[str, Any]) -> None:
+    def _send(self, what: str, commands: Sequence[Mapping[str, Any]]) -> None:
         assert self._control is not None
-        try:
-            answer = self._control.send(command)
-            problem = "" if answer.get("ok", True) else str(answer.get("error", "refused"))
-        except Exception as error:  # whatever it is, it belongs on the screen
-            problem = str(error) or type(error).__name__
+        problem = ""
+        for command in commands:
+            try:
+                answer = self._control.send(command)
+                problem = problem or ("" if answer.get("ok", True) else str(answer.get("error", "refused")))
+            except Exception as error:  # whatever it is, it belongs on the screen
+                problem = problem or str(error) or type(error).__name__
         self._screen.post_message(CommandAnswered(what, problem))

@@ -5,45 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 
 from engine import state as st
-from engine.analysis.outcomes import TrialOutcome
-from engine.analysis.rates import Rate, live_rate
+from engine.analysis import wording as say
+from engine.analysis.rates import Rate
 from engine.readers.run_folder import Liveness
-from engine.state import RunState, TrialState
+from engine.state import RunState
 from screens import format as fmt
 from screens.pieces import Pieces
 from screens.source import RunSource
-
-
-def outcomes(state: RunState, arm: str) -> list[TrialOutcome]:
-    """The finished trials of an arm; an unscored one counts as not passed, never as absent."""
-    return [_outcome(trial) for trial in state.trials.values() if trial.arm == arm and trial.done]
-
-
-def _outcome(trial: TrialState) -> TrialOutcome:
-    scored = trial.state in (st.PASSED, st.FAILED)
-    return TrialOutcome(
-        task=trial.task,
-        arm=trial.arm,
-        attempt=trial.attempt,
-        reward=trial.reward,
-        passed=trial.passed,
-        completed=scored,
-        scored=scored,
-        excluded=False,
-        cost_usd=trial.cost_usd,
-        seconds=trial.seconds,
-    )
-
-
-def rates(found: dict[str, list[TrialOutcome]]) -> dict[str, Rate]:
-    """Live rates per arm. With several attempts this takes NumPy and some milliseconds: call it in a thread."""
-    result = {}
-    for arm, trials in found.items():
-        try:
-            result[arm] = live_rate(trials)
-        except ValueError:  # a folder that names one attempt twice
-            continue
-    return result
+from screens.standings import Standings
+from screens.trial_columns import BY_NAME
+from screens.trial_rows import TrialRows
 
 
 def interval(rate: Rate | None) -> str:
@@ -52,6 +23,53 @@ def interval(rate: Rate | None) -> str:
         return ""
     low, high = rate.interval
     return f"{100 * low:.0f}–{100 * high:.0f}"
+
+
+def difference(standings: Standings, short: bool = False) -> Pieces:
+    """`A − B  +8.3 points  −6 to +23  p 0.42 (exact)`: of finished pairs, so far."""
+    delta = standings.difference
+    if delta is None:
+        return []
+    if delta.estimate is None:
+        return [] if short else [("A − B   ", "deck--dim"), ("no pair has finished yet", "deck--faint")]
+    p = "" if standings.p is None else f"p {say.p_value(standings.p)}"
+    low, high = (fmt.DASH if end is None else say.signed(100 * end, 0) for end in (delta.low, delta.high))
+    if short:
+        return [("A − B ", "deck--dim"), (say.points(delta.estimate), "deck--strong"), (f"  {p}", "deck--dim")]
+    return [
+        ("A − B   ", "deck--dim"),
+        (f"{say.points(delta.estimate)} points", "deck--strong"),
+        (f"  {low} to {high}  ", ""),
+        ("too few to say" if delta.too_few else f"{p} (exact)" if p else "", "deck--dim"),
+    ]
+
+
+def crumbs(source: RunSource, width: int) -> Pieces:
+    """At the right end of the breadcrumbs: what is measured, and how the run stands."""
+    state = source.state
+    pieces: Pieces = []
+    if state.plan is not None:
+        tasks = state.plan.task_set
+        named = " ".join(part for part in (tasks.name, tasks.version[:12]) if part)
+        pieces.append((named, "deck--dim"))
+        digest = (state.plan.card_digest or tasks.digest).removeprefix("sha256:")[:7]
+        if digest and width >= 100:
+            pieces.append((f" · card {digest}", "deck--dim"))
+        pieces.append((" · ", "deck--faint"))
+    pieces += badge(source, source.clock())
+    if source.live and width >= 100:
+        pieces.append((f" · {fmt.wall_time(source.now())}", "deck--dim"))
+    return pieces
+
+
+def arrangement(rows: TrialRows) -> Pieces:
+    """How many trials are shown and marked, in what order."""
+    pieces: Pieces = [(f"{len(rows.marked)} marked   ", "deck--accent")] if rows.marked else []
+    pieces.append((f"{rows.shown} of {len(rows.state.trials)}", "deck--dim"))
+    pieces.append((f"   sort: {BY_NAME[rows.sort].title} {'↓' if rows.down else '↑'}", "deck--dim"))
+    if rows.grouping:
+        pieces.append((f"   group: {rows.grouping}", "deck--dim"))
+    return pieces
 
 
 def cost_unknown(state: RunState) -> int:

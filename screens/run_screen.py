@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from importlib import import_module
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -16,17 +15,18 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
-from engine.analysis.rates import Rate
-from screens import format as fmt
+from engine.analysis.from_state import arm_outcomes
+from engine.analysis.outcomes import TrialOutcome
 from screens.app_protocols import RunControl
 from screens.pieces import Pieces
 from screens.run_actions import FILTER_HELP, RUN
 from screens.run_commands import CommandAnswered, RunCommands
-from screens.run_facts import badge, cost_unknown, outcomes, rates
+from screens.run_facts import arrangement, cost_unknown, crumbs
 from screens.source import RunSource
-from screens.trial_columns import BY_NAME, COLUMNS
+from screens.standings import Standings, work_out
+from screens.trial_columns import COLUMNS
 from screens.trial_filter import FilterError, parse
-from screens.trial_rows import GROUPINGS, TrialRows
+from screens.trial_rows import TrialRows
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.feed_rule import FeedRule
@@ -37,9 +37,7 @@ from screens.widgets.trials_table import TrialsTable
 from screens.widgets.warnings_feed import WarningsFeed
 
 FACTS_SEC = 1.0
-"""How often estimates and rates are worked out anew, at most."""
-QUICK_TRIALS = 2_000
-"""Up to so many trials with one attempt each the rates are worked out at once, else in a thread."""
+"""How often estimates and standings are worked out anew, at most."""
 FEED_HEIGHT = 30
 """Lines of the terminal from which on the warnings have a place of their own."""
 
@@ -54,8 +52,9 @@ class RunScreen(Screen[None]):
     AUTO_FOCUS = "TrialsTable"
 
     @dataclass
-    class RatesWorkedOut(Message):
-        rates: dict[str, Rate]
+    class StandingsWorkedOut(Message):
+        standings: Standings
+        stood: tuple[int, ...]
 
     def __init__(self, source: RunSource, control: RunControl | None = None) -> None:
         super().__init__()
@@ -65,6 +64,8 @@ class RunScreen(Screen[None]):
         self._facts_at = 0.0
         self._facts_due = False
         self._known = False
+        self._over = False
+        self._stood: tuple[int, ...] = ()
 
     def compose(self) -> ComposeResult:
         now = self.source.now()
@@ -100,7 +101,11 @@ class RunScreen(Screen[None]):
     def run_changed(self, dirty: set[str]) -> None:
         now = self.source.now()
         self._table.now = now
-        if self.rows.update(dirty, now):
+        over = self.source.state.finished is not None
+        if not self._known:
+            self._table.cursor = None  # it stays at the top while a run is read, not on a row that moves away
+        if self.rows.update(dirty, now) or over != self._over:
+            self._over = over
             self._table.rows_changed()
         else:
             self._table.repaint(dirty | self.rows.groups.keys())
@@ -137,19 +142,9 @@ class RunScreen(Screen[None]):
         source = self.source
         state = source.state
         now = source.now()
-        right: Pieces = []
-        if state.plan is not None:
-            tasks = state.plan.task_set
-            named = " ".join(part for part in (tasks.name, tasks.version[:12]) if part)
-            right.append((named, "deck--dim"))
-            digest = (state.plan.card_digest or tasks.digest).removeprefix("sha256:")[:7]
-            if digest and self.size.width >= 100:
-                right.append((f" · card {digest}", "deck--dim"))
-            right.append((" · ", "deck--faint"))
-        right += badge(source, source.clock())
-        if source.live and self.size.width >= 100:
-            right.append((f" · {fmt.wall_time(now)}", "deck--dim"))
-        self._crumbs.set(["runs", state.plan.name if state.plan else source.folder.name], right)
+        self._crumbs.set(
+            ["runs", state.plan.name if state.plan else source.folder.name], crumbs(source, self.size.width)
+        )
         self._header.now = now
         self._header.show()
         self._table.waiting_text = "" if source.caught_up else "reading the run …"
@@ -161,16 +156,8 @@ class RunScreen(Screen[None]):
         self._footer.show()
 
     def _show_bar(self) -> None:
-        rows = self.rows
-        column = BY_NAME[rows.sort]
-        right: Pieces = [
-            (f"{rows.shown} of {len(rows.state.trials)}", "deck--dim"),
-            (f"   sort: {column.title} {'↓' if rows.down else '↑'}", "deck--dim"),
-        ]
-        if rows.grouping:
-            right.append((f"   group: {rows.grouping}", "deck--dim"))
-        self._bar.right = right
-        self._bar.problems = rows.problems
+        self._bar.right = arrangement(self.rows)
+        self._bar.problems = self.rows.problems
         self._bar.show()
 
     def _show_feed(self) -> None:
@@ -206,25 +193,24 @@ class RunScreen(Screen[None]):
         state = self.source.state
         self._header.eta = state.eta(now) if self.source.live and not state.cancelling else None
         self._header.cost = (state.cost_usd, cost_unknown(state))
-        found = {arm: outcomes(state, arm) for arm in state.arms}
-        attempts = state.plan.attempts if state.plan else 1
-        if attempts <= 1 and len(state.trials) <= QUICK_TRIALS:
-            self._header.rates = rates(found)
-        else:
-            self.run_worker(partial(self._work_out, found), thread=True, exclusive=True, group="rates")
+        stood = tuple(number for arm in state.arms.values() for number in (arm.passed, arm.scored, arm.finished))
+        if stood != self._stood:
+            self._stood = stood
+            job = partial(self._work_out, arm_outcomes(state), stood)
+            self.run_worker(job, thread=True, exclusive=True, group="standings")
 
     def _late_facts(self) -> None:
         self._facts_due = False
         self._facts(self.source.now())
         self._show_state()
 
-    def _work_out(self, found: dict[str, list[Any]]) -> None:
-        import_module("engine.analysis.bootstrap")  # NumPy takes 0.1 s: loaded while nothing has finished yet
-        self.post_message(self.RatesWorkedOut(rates(found)))
+    def _work_out(self, found: dict[str, list[TrialOutcome]], stood: tuple[int, ...]) -> None:
+        self.post_message(self.StandingsWorkedOut(work_out(found), stood))
 
-    def on_run_screen_rates_worked_out(self, event: RatesWorkedOut) -> None:
-        self._header.rates = event.rates
-        self._header.show()
+    def on_run_screen_standings_worked_out(self, event: StandingsWorkedOut) -> None:
+        if event.stood == self._stood:
+            self._header.standings = event.standings
+            self._header.show()
 
     # --- filter, order, groups ---
 
@@ -254,45 +240,38 @@ class RunScreen(Screen[None]):
         self._show_bar()
 
     def action_sort(self, step: int) -> None:
-        names = [column.name for column, _ in self._table.shares()] or [column.name for column in COLUMNS]
-        at = names.index(self.rows.sort) if self.rows.sort in names else 0
-        self.sort_by(names[(at + step) % len(names)])
+        self._table.sort_step(step)
+        self._show_bar()
 
     def action_turn(self) -> None:
         self.sort_by(self.rows.sort)
 
     def sort_by(self, column: str) -> None:
-        """The same column again turns the direction round."""
-        self.rows.set_sort(column, self.source.now())
-        self._table.rows_changed()
+        self._table.sort_by(column)
         self._show_bar()
 
     def more_commands(self) -> list[tuple[str, Callable[[], None]]]:
         """For the palette."""
-        return [(f"Sort by {column.title}", partial(self.sort_by, column.name)) for column in COLUMNS]
+        return [(f"Sort by {column.help or column.title}", partial(self.sort_by, column.name)) for column in COLUMNS]
 
     def on_line_table_header_clicked(self, event: LineTable.HeaderClicked) -> None:
         if event.table is self._table:
             self.sort_by(event.column)
 
     def action_group(self) -> None:
-        at = GROUPINGS.index(self.rows.grouping)
-        self.rows.set_grouping(GROUPINGS[(at + 1) % len(GROUPINGS)], self.source.now())
-        self._table.rows_changed()
+        self._table.group_step()
         self._show_bar()
 
     def action_fold(self, folded: bool) -> None:
-        key = self._table.cursor_key
-        if key is None or not self.rows.grouping:
-            return
-        group = key if key in self.rows.groups else self.rows.group_of(key)
-        if group is not None:
-            self._fold(group, folded)
+        self._table.fold(folded)
 
-    def _fold(self, group: str, folded: bool | None = None) -> None:
-        self.rows.fold(group, folded)
-        self._table.cursor = group
-        self._table.rows_changed()
+    def action_mark(self) -> None:
+        self._table.mark()
+        self._show_bar()
+
+    def action_problem(self, step: int) -> None:
+        if not self._table.to_problem(step):
+            self.notify("no trial that is shown wants a look", markup=False)
 
     # --- going elsewhere ---
 
@@ -300,11 +279,11 @@ class RunScreen(Screen[None]):
         if event.table is self._feed:
             self._jump(self._feed.warned(event.key).trial)
         elif event.key in self.rows.groups:
-            self._fold(event.key)
+            self._table.fold()
         else:
             from screens.trial_screen import TrialScreen
 
-            self.app.push_screen(TrialScreen(self.source, event.key))
+            self.app.push_screen(TrialScreen(self.source, event.key, order=self.rows.keys))
 
     def _jump(self, trial: str) -> None:
         """To a trial's row, out of the filter's way if need be."""
@@ -346,9 +325,13 @@ class RunScreen(Screen[None]):
             self._show_feed()
 
     async def action_step_back(self) -> None:
-        """Out of the feed, out of the filter, then out of the screen."""
+        """Out of the feed, off with the marks, out of the filter, then out of the screen."""
         if self._feed.has_focus:
             self._table.focus()
+        elif self.rows.marked:
+            self.rows.marked.clear()
+            self._table.repaint(self._table.visible_keys())
+            self._show_bar()
         elif self._bar.text or self.rows.problems:
             self._clear_filter()
             self._table.rows_changed()
@@ -364,9 +347,10 @@ class RunScreen(Screen[None]):
     # --- commands to the engine ---
 
     def action_cancel_trial(self) -> None:
-        trial = self.rows.trial(self._table.cursor_key or "")
-        if trial is not None:
-            self.commands.cancel_trial(trial)
+        keys = self.rows.marked or {self._table.cursor_key or ""}
+        trials = [trial for trial in self.source.state.trials.values() if trial.trial in keys]
+        if trials:
+            self.commands.cancel_trials(trials)
 
     def action_pause(self) -> None:
         self.commands.pause_or_go_on()

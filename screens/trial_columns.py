@@ -46,14 +46,14 @@ BAR = 6
 COLUMNS = (
     Column("task", "task", 14, keep=100, widest=44),
     Column("arm", "arm", 3, keep=95),
-    Column("attempt", "#", 2, keep=30, right=True),
+    Column("attempt", "#", 2, keep=30, right=True, help="attempt"),
     Column("state", "state", 11, keep=99),
     Column("activity", "activity", 12, keep=80, widest=30),
-    Column("used", "used", BAR, keep=50, sort_down=True),
+    Column("used", "used", BAR, keep=50, sort_down=True, help="share of the time limit used"),
     Column("time", "time", 7, keep=90, right=True, sort_down=True),
-    Column("limit", "of", 4, keep=40, right=True, sort_down=True),
-    Column("cpu", "cpu", 5, keep=20, right=True, sort_down=True),
-    Column("memory", "mem", 7, keep=10, right=True, sort_down=True),
+    Column("limit", "of", 4, keep=40, right=True, sort_down=True, help="time limit"),
+    Column("cpu", "cpu", 5, keep=20, right=True, sort_down=True, help="CPU"),
+    Column("memory", "mem", 7, keep=10, right=True, sort_down=True, help="memory"),
     Column("reward", "reward", 6, keep=85, right=True, sort_down=True),
     Column("issues", "issues", 10, keep=97, widest=200, sort_down=True),
 )
@@ -62,11 +62,23 @@ CHANGING = frozenset({"used", "time", "cpu", "memory", "activity"})
 """Columns whose order changes while nothing but time goes by."""
 
 
+DOING = {
+    Phase.PREPARE: "getting ready",
+    Phase.AGENT: "working",
+    Phase.COLLECT: "collecting",
+    Phase.VERIFY: "checking",
+    Phase.CLEANUP: "removing",
+}
+"""What a trial does whose phase has said nothing more exact yet."""
+
+
 def limit_of(trial: TrialState) -> float | None:
-    """The limit of the phase that lasts; of the agent's phase before and after."""
+    """The limit of the phase that lasts; else of the agent's phase, over all steps that it had."""
     if trial.state == st.RUNNING and trial.phase is not None:
         return trial.limit()
-    return trial.limits.get(Phase.AGENT)
+    had = [span.limit_sec for span in trial.phases if span.phase is Phase.AGENT]
+    known = [limit for limit in had if limit is not None]
+    return sum(known) if known and len(known) == len(had) else trial.limits.get(Phase.AGENT)
 
 
 def used_share(trial: TrialState, now: datetime) -> float | None:
@@ -115,12 +127,18 @@ def _activity(trial: TrialState, now: datetime) -> Pieces:
     if trial.state != st.RUNNING:
         return [(fmt.DASH, "deck--faint")] if trial.state != st.QUEUED else []
     since = trial.activity_at or trial.started_at
-    pieces: Pieces = [(trial.activity or "starting", "")]
+    pieces: Pieces = [(trial.activity or _doing(trial), "")]
     if trial.step:
         pieces.insert(0, (f"{trial.step}: ", "deck--dim"))
     if since is not None:
         pieces.append((f" · {fmt.short_time((now - since).total_seconds())}", "deck--dim"))
     return pieces
+
+
+def _doing(trial: TrialState) -> str:
+    if trial.phase is None:
+        return "next phase" if trial.phases else "starting"
+    return DOING[trial.phase]
 
 
 def _used(trial: TrialState, now: datetime) -> Pieces:

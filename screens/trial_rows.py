@@ -43,6 +43,7 @@ class TrialRows:
         self.down = False
         self.grouping = ""
         self.collapsed: set[str] = set()
+        self.marked: set[str] = set()
         self._entries: dict[str, _Entry] = {}
         self._index: dict[str, int] | None = None
         self.letters: dict[str, str] = {}
@@ -123,6 +124,23 @@ class TrialRows:
             folded = key not in self.collapsed
         (self.collapsed.add if folded else self.collapsed.discard)(key)
         self._arrange()
+
+    def mark(self, key: str) -> None:
+        """Mark a trial or take its mark away; of a group all trials that are shown, or, where all are marked, none."""
+        chosen = {key} if key not in self.groups else {trial for trial in self._entries if self.group_of(trial) == key}
+        if chosen <= self.marked:
+            self.marked -= chosen
+        else:
+            self.marked |= chosen
+
+    def next_problem(self, row: int, step: int) -> int | None:
+        """The next row below (`step` 1) or above (-1) whose trial wants a look, past the end from the other side."""
+        for away in range(1, len(self.keys) + 1):
+            found = (row + step * away) % len(self.keys)
+            trial = self.state.trials.get(self.keys[found])
+            if trial is not None and is_problem(trial):
+                return found
+        return None
 
     def group_of(self, key: str) -> str | None:
         """The key of the group that a trial stands in."""

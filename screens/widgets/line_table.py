@@ -34,7 +34,9 @@ TABLE = place(
 )
 
 MARGIN = 2
-"""Cells at the left edge, where the cursor's mark stands."""
+"""Cells at the left edge, where the cursor and a row's mark stand."""
+
+MARK = "*"
 
 _Line = tuple[Pieces, str]
 """What stands in a line, and the style that lies under the whole of it."""
@@ -87,6 +89,9 @@ class LineTable(ScrollView, can_focus=True):
     def cell(self, key: str, column: str) -> Pieces:
         raise NotImplementedError
 
+    def marked(self, key: str) -> bool:
+        return False
+
     def whole_row(self, key: str) -> Pieces | None:
         """A row that isn't made of columns, such as a group's header."""
         return None
@@ -129,6 +134,10 @@ class LineTable(ScrollView, can_focus=True):
     def cursor_key(self) -> str | None:
         """The key of the row under the cursor."""
         return self.keys[self._at] if 0 <= self._at < len(self.keys) else None
+
+    @property
+    def cursor_row(self) -> int:
+        return self._at
 
     def repaint(self, keys: Iterable[str]) -> None:
         """Paint these rows again, those of them that can be seen and look different now."""
@@ -224,7 +233,9 @@ class LineTable(ScrollView, can_focus=True):
         whole = self.whole_row(key)
         if whole is not None:
             return fit([(f"{mark} ", ""), *whole], width), ground
-        pieces: Pieces = [(f"{mark} ", "deck--accent")]
+        if self.marked(key):
+            mark = f"{mark.strip()}{MARK}"
+        pieces: Pieces = [(mark.ljust(MARGIN), "deck--accent")]
         left = width - MARGIN + GAP
         for number, (column, cells) in enumerate(self.shares()):
             if number:

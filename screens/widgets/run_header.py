@@ -5,24 +5,28 @@ from __future__ import annotations
 from datetime import datetime
 
 from engine import state as st
-from engine.analysis.rates import Rate
 from engine.events import HostSampled
 from engine.issues import Severity
 from engine.state import ArmState, RunState
 from screens import format as fmt
 from screens.pieces import Pieces, cells, cut, fit, width_of
-from screens.run_facts import interval, unscored
+from screens.run_facts import difference, interval, unscored
+from screens.standings import Standings
 from screens.widgets.lines import Line, Lines
 
 MOST_ARMS = 4
 FOLDED_WIDTH = 100
 FOLDED_HEIGHT = 30
 MOST_BAR = 60
+DIFFERENCE = 52
+"""Cells kept for A − B from the start, so that nothing moves when it comes."""
+NUMBERS = 45
+"""Cells that an arm's letter and numbers take beside its name."""
 _SEPARATOR = ("  │ ", "deck--rule")
 
 
 class RunHeader(Lines):
-    """Set the facts, then `show`. `eta`, `cost` and `rates` are worked out by the screen, once a second at most."""
+    """Set the facts, then `show`. `eta`, `cost` and `standings` are worked out by the screen, once a second at most."""
 
     def __init__(self, state: RunState, now: datetime, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -30,7 +34,7 @@ class RunHeader(Lines):
         self.now = now
         self.eta: float | None = None
         self.cost: tuple[float | None, int] = (None, 0)
-        self.rates: dict[str, Rate] = {}
+        self.standings = Standings()
 
     @property
     def folded(self) -> bool:
@@ -43,13 +47,23 @@ class RunHeader(Lines):
         lines = [self._progress(width)]
         arms = list(self.state.arms.values())
         shown = arms if len(arms) <= MOST_ARMS else arms[: MOST_ARMS - 1]
-        names = max((cells(self._arm_name(arm)) for arm in shown), default=0)
-        left = [self._arm(number, arm, min(names, 40)) for number, arm in enumerate(shown)]
+        right = [self._issues(short=width < 140), self._host(short=width < 160)]
+        if len(arms) == 2:
+            right.insert(0, difference(self.standings) or [("A − B", "deck--dim")])
+        least = DIFFERENCE if len(arms) == 2 else 0
+        room = width - max(least, *(width_of(pieces) for pieces in right)) - 5
+        widest = max(8, min(40, room - NUMBERS))
+        names = [_full_name(arm) for arm in shown]
+        if any(cells(name) > widest for name in names):
+            names = [arm.info.name for arm in shown]
+        wide = min(widest, max(map(cells, names), default=0))
+        left = [
+            self._arm(number, arm, fit([(name, "")], wide))
+            for number, (arm, name) in enumerate(zip(shown, names, strict=True))
+        ]
         if len(shown) < len(arms):
             left.append([(f" … and {len(arms) - len(shown)} arms more", "deck--dim")])
-        right = [self._issues(short=width < 140), self._host(short=width < 160)]
-        room = width - max((width_of(pieces) for pieces in right), default=0) - 5
-        for number in range(max(len(left), 2)):
+        for number in range(max(len(left), len(right))):
             pieces = fit(left[number] if number < len(left) else [], max(1, room))
             if number < len(right) and right[number]:
                 pieces = [*pieces, _SEPARATOR, *right[number]]
@@ -97,11 +111,11 @@ class RunHeader(Lines):
             right.append((f" · {'cost ' if known is None else ''}{text}", ""))
         return [*right, (" ", "")]
 
-    def _arm(self, number: int, arm: ArmState, names: int) -> Pieces:
-        rate = self.rates.get(arm.info.name)
+    def _arm(self, number: int, arm: ArmState, name: Pieces) -> Pieces:
+        rate = self.standings.rates.get(arm.info.name)
         pieces: Pieces = [
             (f" {fmt.arm_letter(number)}  ", "deck--accent"),
-            *fit([(self._arm_name(arm), "")], names),
+            *name,
             (f"{arm.passed}/{arm.finished}".rjust(7), "deck--strong"),
             (f" of {arm.assigned}".ljust(6), "deck--faint"),
             (fmt.rate(arm.passed, arm.finished).rjust(8), ""),
@@ -111,14 +125,6 @@ class RunHeader(Lines):
         if missing:
             pieces.append((f"  {missing} unscored", "deck--warn"))
         return pieces
-
-    def _arm_name(self, arm: ArmState) -> str:
-        info = arm.info
-        parts = [info.name]
-        for more in (info.agent, info.model):
-            if more and more not in info.name:
-                parts.append(more)
-        return " ".join(parts)
 
     def _arms_in_a_line(self, width: int) -> Line:
         right = [*self._severities(short=True), (" ", "")]
@@ -139,6 +145,9 @@ class RunHeader(Lines):
                 pieces.append((" …", "deck--dim"))
                 break
             pieces += [(" ", ""), *part] if number else part
+        delta = difference(self.standings, short=True)
+        if delta and width_of(pieces) + width_of(delta) + 3 <= room:
+            pieces += [("   ", ""), *delta]
         return pieces, right
 
     def _issues(self, short: bool) -> Pieces:
@@ -164,6 +173,12 @@ class RunHeader(Lines):
         if host is None:
             return []
         return [("host    ", "deck--dim"), *_host_numbers(host, short)]
+
+
+def _full_name(arm: ArmState) -> str:
+    """With agent and model where the name doesn't hold them."""
+    info = arm.info
+    return " ".join([info.name, *(more for more in (info.agent, info.model) if more and more not in info.name)])
 
 
 def _host_numbers(host: HostSampled, short: bool) -> Pieces:

@@ -10,7 +10,7 @@ from screens import format as fmt
 from screens.columns import Column
 from screens.pieces import Pieces, cells, cut
 from screens.trial_columns import COLUMNS, STATE_STYLES, cell
-from screens.trial_rows import TrialRows
+from screens.trial_rows import GROUPINGS, TrialRows
 from screens.widgets.line_table import LineTable
 
 
@@ -42,10 +42,15 @@ class TrialsTable(LineTable):
         return self.waiting_text
 
     def columns(self) -> Sequence[Column]:
-        """The number of the attempt tells nothing where each trial is the only one."""
-        plan = self.rows.state.plan
-        several = plan is None or plan.attempts > 1
-        return [column for column in COLUMNS if several or column.name != "attempt"]
+        """What tells nothing leaves: the attempt where each trial has one, what is being done where all is over."""
+        state = self.rows.state
+        idle = {"attempt"} if state.plan is not None and state.plan.attempts == 1 else set()
+        if state.finished is not None:
+            idle |= {"activity", "cpu", "memory"}
+        return [column for column in COLUMNS if column.name not in idle]
+
+    def marked(self, key: str) -> bool:
+        return key in self.rows.marked
 
     def wanted_widths(self) -> dict[str, int]:
         trials = self.rows.state.trials
@@ -83,3 +88,46 @@ class TrialsTable(LineTable):
             if trial is not None and trial.state == st.RUNNING:
                 found.append(key)
         return found
+
+    # --- what a person does to the order; each time all is arranged anew ---
+
+    def sort_by(self, column: str) -> None:
+        """The same column again turns the direction round."""
+        self.rows.set_sort(column, self.now)
+        self.rows_changed()
+
+    def sort_step(self, step: int) -> None:
+        names = [column.name for column, _ in self.shares()] or [column.name for column in COLUMNS]
+        at = names.index(self.rows.sort) if self.rows.sort in names else 0
+        self.sort_by(names[(at + step) % len(names)])
+
+    def group_step(self) -> None:
+        at = GROUPINGS.index(self.rows.grouping)
+        self.rows.set_grouping(GROUPINGS[(at + 1) % len(GROUPINGS)], self.now)
+        self.rows_changed()
+
+    def fold(self, folded: bool | None = None) -> None:
+        """The group under the cursor, or the one that its trial is in; None turns it round."""
+        key = self.cursor_key
+        if key is None or not self.rows.grouping:
+            return
+        group = key if key in self.rows.groups else self.rows.group_of(key)
+        if group is not None:
+            self.rows.fold(group, folded)
+            self.cursor = group
+            self.rows_changed()
+
+    def mark(self) -> None:
+        """The row under the cursor; the cursor goes one down."""
+        key = self.cursor_key
+        if key is not None:
+            self.rows.mark(key)
+            self.move_to(self.cursor_row + 1)
+            self.repaint(self.visible_keys())
+
+    def to_problem(self, step: int) -> bool:
+        """To the next trial that wants a look; False where there is none."""
+        row = self.rows.next_problem(self.cursor_row, step)
+        if row is not None:
+            self.move_to(row)
+        return row is not None

@@ -13,6 +13,7 @@ from console.app import TrialDeckApp
 from engine import events as ev
 from engine.issues import Code, Phase, Severity
 from screens.run_screen import RunScreen
+from screens.trial_screen import TrialScreen
 from screens.widgets.run_header import RunHeader
 from screens.widgets.trials_table import TrialsTable
 from screens.widgets.warnings_feed import WarningsFeed
@@ -43,16 +44,33 @@ async def append(app: TrialDeckApp, pilot: Pilot[Any], events: list[ev.Event]) -
 
 
 async def test_the_header_says_how_far_how_well_and_how_the_host_is(tmp_path: Path) -> None:
-    async with opened(tmp_path / "run", fake_run.story()) as (app, _):
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await until(pilot, lambda: "points" in screen_text(app), "the standings are worked out")
         lines = screen_lines(app)
         assert "runs › sonnet against sol" in lines[0]
         assert "terminal-bench 4.0.0 · card 7f3a91c · ● live" in lines[0]
         assert "10 of 24 · 4 running · 10 queued" in lines[1]
         assert "0:25:00 gone" in lines[1] and "≥ $4.1" in lines[1] and " unknown" in lines[1]
-        assert "A  sonnet-5.5 terminus2" in lines[2] and "2/5 of 12" in lines[2] and "1 unscored" in lines[2]
-        assert "✗ 1 fatal  ! 1 error  ▵ 2 warnings" in lines[2]
+        assert "A  sonnet-5.5 " in lines[2] and "2/5 of 12" in lines[2] and "1 unscored" in lines[2]
         assert "3/5 of 12  60.0 %  23–88" in lines[3]
-        assert "cpu 71 %  mem 38/64G  disk 212G  nets 19/31" in lines[3]
+        assert "✗ 1 fatal  ! 1 error  ▵ 2 warnings" in lines[3]
+        assert "cpu 71 %  mem 38/64G  disk 212G  nets 19/31" in lines[4]
+
+
+async def test_the_difference_is_that_of_the_comparison_screen(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await until(pilot, lambda: "points" in screen_text(app), "the standings are worked out")
+        line = screen_lines(app)[2].partition("│ ")[2]
+        await pilot.press("c")
+        await until(pilot, lambda: "McNemar" in screen_text(app), "the comparison is there")
+        compared = next(line for line in screen_lines(app) if "A − B" in line)
+        assert line.split()[3] in compared and line.split()[4] == "points"
+
+
+async def test_before_a_pair_has_finished_no_difference_is_made_up(tmp_path: Path) -> None:
+    events = [*fake_run.plan(3), ev.EngineStarted(at=fake_run.START, pid=1, host="x", session=1)]
+    async with opened(tmp_path / "run", events) as (app, pilot):
+        await until(pilot, lambda: "no pair has finished yet" in screen_text(app))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 10), (20, 5)])
@@ -146,13 +164,13 @@ async def test_a_group_is_closed_with_enter_and_opened_again(tmp_path: Path) -> 
 
 async def test_a_click_on_the_header_sorts_and_a_click_on_a_row_selects(tmp_path: Path) -> None:
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        at = screen_lines(app)[5].index("time")
+        at = screen_lines(app)[6].index("time")
         await pilot.click(TrialsTable, offset=(at, 0))
-        assert "sort: time ↓" in screen_text(app) and "time ↓" in screen_lines(app)[5]
+        assert "sort: time ↓" in screen_text(app) and "time ↓" in screen_lines(app)[6]
         await pilot.click(TrialsTable, offset=(at, 0))
         assert "sort: time ↑" in screen_text(app)
         await pilot.click(TrialsTable, offset=(5, 4))
-        assert screen_lines(app)[9].startswith("›")
+        assert screen_lines(app)[10].startswith("›")
 
 
 async def test_enter_opens_the_trial_and_esc_finds_everything_as_it_was(tmp_path: Path) -> None:
@@ -186,9 +204,7 @@ async def test_new_warnings_are_counted(tmp_path: Path) -> None:
         await pilot.press("w", "escape")
         assert "warnings (4)" in screen_text(app)
         trial = fake_run.trial_id(1, A, 1)
-        found = fake_run.issue(
-            Severity.ERROR, Phase.AGENT, Code.MODEL_FAILED, "529 overloaded"
-        )
+        found = fake_run.issue(Severity.ERROR, Phase.AGENT, Code.MODEL_FAILED, "529 overloaded")
         await append(app, pilot, [ev.IssueRaised(at=fake_run.at(1500), trial=trial, issue=found)])
         assert "warnings (1 new)" in screen_text(app) and "529 overloaded" in screen_text(app)
 
@@ -274,6 +290,67 @@ async def test_case_86_unscored_trials_stay_in_the_denominator(tmp_path: Path) -
         passed = True if number < 4 else (False if number < 6 else None)
         trial = fake_run.trial_id(number, A, 1)
         events += [*fake_run.begun(trial, 10), *fake_run.ended(trial, 100, passed)]
-    async with opened(tmp_path / "run", events) as (app, _):
+    async with opened(tmp_path / "run", events) as (app, pilot):
+        await until(pilot, lambda: "17–69" in screen_text(app), "the standings are worked out")
         line = screen_lines(app)[2]
         assert "4/10 of 10" in line and "40.0 %  17–69" in line and "4 unscored" in line
+
+
+async def test_marked_trials_are_cancelled_together_after_one_question(tmp_path: Path) -> None:
+    sent: list[Any] = []
+
+    class Control:
+        def send(self, command: Any) -> Any:
+            sent.append(command)
+            return {"ok": True}
+
+    async with opened(tmp_path / "run", fake_run.story(), control=lambda folder: Control()) as (app, pilot):
+        await pilot.press("home", "down", "space", "space", "end", "space")
+        assert "3 marked" in screen_text(app) and screen_text(app).count("* ") >= 2
+        await pilot.press("x")
+        assert "Cancel these 3 trials?" in screen_text(app)
+        await pilot.press("y")
+        await until(pilot, lambda: len(sent) == 3, "all three are asked for")
+        assert len({command["trial"] for command in sent}) == 3
+        await pilot.press("escape")
+        assert "marked" not in screen_text(app) and isinstance(app.screen, RunScreen)
+
+
+async def test_a_group_is_marked_as_a_whole_and_unmarked_again(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("g", "g", "home", "space")
+        assert "12 marked" in screen_text(app)
+        await pilot.press("home", "space")
+        assert "marked" not in screen_text(app)
+
+
+async def test_n_goes_from_problem_to_problem_and_round(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("home")
+        first = table(app).cursor_key
+        seen = []
+        for _ in range(6):
+            await pilot.press("n")
+            seen.append(table(app).cursor_key)
+        assert len(set(seen)) == 6 and seen[-1] == first
+        await pilot.press("N")
+        assert table(app).cursor_key == seen[-2]
+
+
+async def test_the_next_trial_is_the_next_row_of_the_table(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("s", "slash", *"arm:b", "enter", "home")
+        rows = list(table(app).keys)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, TrialScreen), "the trial is open")
+        await pilot.press("right_square_bracket")
+        assert isinstance(app.screen, TrialScreen) and app.screen.trial_id == rows[1]
+        await pilot.press("left_square_bracket", "left_square_bracket")
+        assert app.screen.trial_id == rows[-1]
+
+
+async def test_a_run_that_is_over_spends_no_column_on_what_is_being_done(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.finish(fake_run.story())) as (app, pilot):
+        await until(pilot, lambda: "✓ finished" in screen_lines(app)[0])
+        assert "activity" not in screen_text(app) and "live-database-cutover" in screen_text(app)
+        assert screen_lines(app)[7].startswith("›"), "the cursor waits at the top"
