@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -16,7 +13,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from bench.harbor_venv import HarborUnavailable, NoPythonForHarbor, harbor_command, harbor_view
+from bench.harbor_venv import harbor_view
 from engine.issues import Code
 from engine.runs import harbor_files
 from engine.runs.harbor_files import (
@@ -37,13 +34,12 @@ from engine.runs.harbor_files import (
     trial_lock,
     trial_result,
 )
+from tests.harbor import Viewer, require_harbor
 
 NOON = datetime(2026, 3, 4, 12, 0, 0, tzinfo=UTC)
 DIGEST = "sha256:" + "ab" * 32
 ORACLE = AgentRecord(name="oracle", version="1")
-REPLAY = AgentRecord(
-    name="replay", arm="replay-b", model="acme/deep-1", parameters={"session": "b", "speed": 2}
-)
+REPLAY = AgentRecord(name="replay", arm="replay-b", model="acme/deep-1", parameters={"session": "b", "speed": 2})
 
 
 def at(seconds: float) -> datetime:
@@ -178,9 +174,7 @@ def test_one_reward_gives_a_mean_and_several_give_one_each() -> None:
 
 def test_pass_at_k_is_there_for_the_k_that_every_task_has_trials_for() -> None:
     rewards = [1, 0, 0, 0, 1, 1]
-    tries = [
-        trial(f"hello__{number}", rewards={"reward": float(reward)}) for number, reward in enumerate(rewards)
-    ]
+    tries = [trial(f"hello__{number}", rewards={"reward": float(reward)}) for number, reward in enumerate(rewards)]
     found = stats(*tries)["evals"]["oracle__samples"]["pass_at_k"]
     assert set(found) == {"2", "4", "5"}
     assert found["2"] == pytest.approx(1 - (3 * 2) / (6 * 5))
@@ -233,9 +227,7 @@ def test_a_digest_is_taken_with_and_without_its_prefix_and_nothing_else_is() -> 
 
 
 def test_tasks_and_sets_of_tasks_are_named_in_the_job() -> None:
-    config = job_config(
-        job(task_paths=["/srv/tasks/hello"], dataset_paths=["/srv/sets/samples"], timeout_factor=2.0)
-    )
+    config = job_config(job(task_paths=["/srv/tasks/hello"], dataset_paths=["/srv/sets/samples"], timeout_factor=2.0))
     assert config["tasks"] == [{"path": "/srv/tasks/hello"}]
     assert config["datasets"] == [{"path": "/srv/sets/samples"}]
     assert config["jobs_dir"] == "/srv/runs"
@@ -330,35 +322,11 @@ def write_run(runs: Path) -> None:
     write(folder / STEPS.trial_name / "steps" / "first" / "verifier" / "test-stdout.txt", "first step\n")
 
 
-class Viewer:
-    def __init__(self, address: str) -> None:
-        self.address = address
-
-    def text(self, *parts: str, **query: str) -> str:
-        path = "/".join(urllib.parse.quote(part, safe="/") for part in ("api", *parts))
-        search = f"?{urllib.parse.urlencode(query)}" if query else ""
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(f"{self.address}/{path}{search}", timeout=30) as answer:
-            body: bytes = answer.read()
-        return body.decode()
-
-    def get(self, *parts: str, **query: str) -> Any:
-        return json.loads(self.text(*parts, **query))
-
-
 @pytest.fixture(scope="module")
 def viewer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewer]:
-    try:
-        harbor = harbor_command()
-    except NoPythonForHarbor as missing:
-        pytest.skip(str(missing))
-    except HarborUnavailable as missing:
-        if os.environ.get("CI") == "true":
-            raise
-        pytest.skip(str(missing))
     runs = tmp_path_factory.mktemp("runs")
     write_run(runs)
-    with harbor_view(harbor, runs) as address:
+    with harbor_view(require_harbor(), runs) as address:
         yield Viewer(address)
 
 
@@ -393,16 +361,12 @@ def test_harbor_view_lists_every_trial_and_no_other_folder(viewer: Viewer) -> No
     )
     assert listed["steps__1"]["reward"] == 0.5
     assert listed["slow__1"]["finished_at"] is None
-    tasks = {
-        (item["task_name"], item["agent_name"]): item for item in viewer.get("jobs", "one", "tasks")["items"]
-    }
+    tasks = {(item["task_name"], item["agent_name"]): item for item in viewer.get("jobs", "one", "tasks")["items"]}
     assert tasks["hello", "oracle"]["avg_reward"] == 1.0
     assert tasks["slow", "oracle"]["n_completed"] == 0
 
 
-@pytest.mark.parametrize(
-    "record", [FINISHED, LATE, BROKEN, STEPS, RUNNING], ids=lambda record: record.trial_name
-)
+@pytest.mark.parametrize("record", [FINISHED, LATE, BROKEN, STEPS, RUNNING], ids=lambda record: record.trial_name)
 def test_harbor_view_opens_each_trial(viewer: Viewer, record: TrialRecord) -> None:
     opened = viewer.get("jobs", "one", "trials", record.trial_name)
     assert opened["trial_name"] == record.trial_name
