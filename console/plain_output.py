@@ -5,7 +5,6 @@ Data goes to stdout, diagnostics to stderr. Nothing here moves a cursor or colou
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import threading
@@ -16,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from console.change_lines import change_line, heartbeat_line
+from console.engine_end import DEAD, last_words
 from console.errors import abandon_stdout, say
 from console.out import Out
 from console.run_text import comparison_text, header_lines, summary_lines
@@ -24,7 +24,6 @@ from engine.layout import ENGINE_LOG
 from engine.owner import owner_alive, read_owner
 from engine.readers.run_folder import Liveness, RunFolderReader
 from engine.state import RUNNING, RunState
-from engine.text import clean_line
 
 BUSY_SEC = 0.02
 """Pause between two looks while events come."""
@@ -37,8 +36,7 @@ START_SEC = 10.0
 END_SEC = 10.0
 """How long an engine that has finished its run is waited for: it may still tell of leftovers."""
 HEARTBEAT_SEC = 30.0
-_LOG_TAIL = 8192
-DEAD, UNUSABLE, INTERRUPTED = 1, 2, 130
+UNUSABLE, INTERRUPTED = 2, 130
 
 
 def follow_plain(
@@ -275,15 +273,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def last_words(log: Path) -> str:
-    """The last line of an engine's log as safe text; of a traceback that is the error itself."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _LOG_TAIL))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-    except OSError:
-        return ""
-    words = (line.strip(" |") for line in reversed(lines))  # a traceback of several errors is drawn with lines
-    return clean_line(next((line for line in words if line.strip("+- ")), ""), 500)
