@@ -1,4 +1,5 @@
-"""Admission: which trial may start next, by a cap on their number and by the host's CPU and memory."""
+"""Admission: which trial may start next, by a cap on their number, by the host's CPU and memory, and by what only one
+trial at a time can have."""
 
 from __future__ import annotations
 
@@ -44,6 +45,9 @@ class Admission:
         """What there is too little of now, "" if the trial fits."""
         if not self.running:
             return ""
+        for other in self.running.values():
+            if both := set(other.task.alone) & set(trial.task.alone):
+                return f"addresses ({', '.join(sorted(both))}, held by {other.trial})"
         memory = sum(other.task.memory_mb for other in self.running.values())
         if self.memory_mb and memory + trial.task.memory_mb > self.memory_mb:
             return f"memory (needs {_size(trial.task.memory_mb)}, {_size(max(0, self.memory_mb - memory))} free)"

@@ -13,6 +13,7 @@ from engine.events import ArmInfo, HostInfo
 from engine.issues import Code, Evidence, Issue, Severity
 from engine.runs.refusals import refusals
 from engine.tasks.compose_limits import declared_limits
+from engine.tasks.compose_names import taken_alone
 from engine.tasks.lint import plan_warnings
 from engine.tasks.task import Task
 from engine.tasks.task_set import TaskSet
@@ -23,7 +24,7 @@ _NAME_LIMIT = 100
 
 class PlannedTask(msgspec.Struct, frozen=True, kw_only=True):
     """`task` is None where its files can't be read. `cpus` and `memory_mb` are the largest of its environments, all
-    services together, capped to the host where that was allowed."""
+    services together, capped to the host where that was allowed. `alone`: what only one trial at a time can have."""
 
     id: str
     task: Task | None
@@ -31,6 +32,7 @@ class PlannedTask(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[Issue, ...] = ()
     cpus: float = 0
     memory_mb: int = 0
+    alone: tuple[str, ...] = ()
 
 
 class PlannedTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,11 +117,13 @@ def _planned(
     task: Task, arms: Sequence[ArmInfo], host: HostInfo, allowed: Mapping[str, str], *, allow_smaller_host: bool
 ) -> PlannedTask:
     cpus, memory = declared_limits(task.environment, task.compose_file)
+    alone = {*taken_alone(task.compose_file)}
     for step in task.steps or (None,):
         image = verifier_image(task, step)
         if image is not None:
             own = declared_limits(image.settings, image.compose_file)
             cpus, memory = max(cpus, own[0]), max(memory, own[1])
+            alone.update(taken_alone(image.compose_file))
     refused = refusals(task, host, allowed, allow_smaller_host=allow_smaller_host)
     warnings = list(plan_warnings(task, allowed))
     for what, needed, there in (("cpus", cpus, host.cpus), ("memory_mb", memory, host.memory_mb)):
@@ -149,4 +153,5 @@ def _planned(
         warnings=tuple(warnings),
         cpus=min(cpus, host.cpus or cpus),
         memory_mb=min(memory, host.memory_mb or memory),
+        alone=tuple(sorted(alone)),
     )

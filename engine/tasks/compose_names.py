@@ -1,5 +1,5 @@
-"""Names in a Compose file that are global on the daemon: two trials of such a task can't be up at the same
-time.
+"""Names in a Compose file that are global on the daemon: as they stand, two trials of such a task can't be up at the
+same time. Where nothing depends on them they are set aside; fixed addresses keep their address range.
 
 The file is only looked at, never rewritten, and whatever can't be understood here is left to Compose.
 """
@@ -17,12 +17,13 @@ _LARGEST = 1 << 20  # bytes; a Compose file is small
 
 
 class GlobalName(msgspec.Struct, frozen=True, kw_only=True):
-    """`where` is the dotted place in the file (`services.main.container_name`), `value` what is taken
-    there.
+    """`where` is the dotted place in the file (`services.main.container_name`), `value` what is taken there. `kept`:
+    it can't be set aside.
     """
 
     where: str
     value: str
+    kept: bool = False
 
 
 class ComposeUnreadable(Exception):
@@ -95,12 +96,33 @@ def _global_names(compose: dict[str, Any]) -> Iterator[GlobalName]:
         for name, definition in _mapping(compose, kind).items():
             if isinstance(definition, dict) and definition.get("name") and not definition.get("external"):
                 yield GlobalName(where=f"{kind}.{name}.name", value=str(definition["name"]))
+    kept = _has_fixed_addresses(compose)
     for name, network in _mapping(compose, "networks").items():
         ipam = network.get("ipam") if isinstance(network, dict) else None
         config = ipam.get("config") if isinstance(ipam, dict) else None
         for part in config if isinstance(config, list) else ():
             if isinstance(part, dict) and part.get("subnet"):
-                yield GlobalName(where=f"networks.{name}.ipam", value=str(part["subnet"]))
+                yield GlobalName(where=f"networks.{name}.ipam", value=str(part["subnet"]), kept=kept)
+
+
+def taken_alone(file: Path | None) -> tuple[str, ...]:
+    """The address ranges that only one environment of this Compose file can have at a time; none where the file can't
+    be read."""
+    if file is None:
+        return ()
+    try:
+        return tuple(name.value for name in global_names(read_compose(file)) if name.kept)
+    except (OSError, ComposeUnreadable):
+        return ()
+
+
+def _has_fixed_addresses(compose: dict[str, Any]) -> bool:
+    for service in _mapping(compose, "services").values():
+        joined = service.get("networks") if isinstance(service, dict) else None
+        for settings in joined.values() if isinstance(joined, dict) else ():
+            if isinstance(settings, dict) and (settings.get("ipv4_address") or settings.get("ipv6_address")):
+                return True
+    return False
 
 
 def _published(port: object) -> str:

@@ -5,11 +5,11 @@ people.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from engine.issues import Code, Evidence, Issue, Severity
-from engine.tasks.compose_names import ComposeUnreadable, global_names, read_compose, service_names
+from engine.tasks.compose_names import ComposeUnreadable, GlobalName, global_names, read_compose, service_names
 from engine.tasks.host_env import asked_by, requests_inside_text
 from engine.tasks.invalid import valid_unicode
 from engine.tasks.task import MAIN, Step, Task
@@ -83,16 +83,25 @@ def _of_compose_files(task: Task) -> Iterator[Issue]:
             evidence = Evidence(label=place, text=str(error), line=error.line)
             yield _warning(Code.COMPOSE_INVALID, f"{where}: {error}", evidence)
             continue
-        if names := global_names(compose):
-            shown = ", ".join(f"{name.where} {name.value}" for name in names)
-            yield _warning(
-                Code.TASK_SERIALISED,
-                f"{place}: names that only one project on the host can have ({shown}): "
-                "trials of this task can't overlap",
-                *(Evidence(label=name.where, text=name.value) for name in names),
-            )
+        names = global_names(compose)
+        yield from _of_global_names(
+            [name for name in names if not name.kept],
+            Code.TASK_WARNING,
+            f"{place}: fixes what only one project on the host can have; set aside, so that its trials can overlap",
+        )
+        yield from _of_global_names(
+            [name for name in names if name.kept],
+            Code.TASK_SERIALISED,
+            f"{place}: has fixed addresses in a range that only one network can have; its trials run one after another",
+        )
         if file == task.compose_file:
             yield from _of_services(task, service_names(compose), place)
+
+
+def _of_global_names(names: Sequence[GlobalName], code: Code, what: str) -> Iterator[Issue]:
+    if names:
+        shown = ", ".join(f"{name.where} {name.value}" for name in names)
+        yield _warning(code, f"{what}: {shown}", *(Evidence(label=name.where, text=name.value) for name in names))
 
 
 def _of_services(task: Task, services: frozenset[str] | None, place: str) -> Iterator[Issue]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.issues import Code, Issue, Severity
-from engine.tasks.compose_names import ComposeUnreadable, GlobalName, global_names, read_compose
+from engine.tasks.compose_names import ComposeUnreadable, GlobalName, global_names, read_compose, taken_alone
 from engine.tasks.folder import read_task
 from engine.tasks.lint import plan_warnings
 from tests.engine.tasks.task_folders import make_task
@@ -100,12 +100,28 @@ services:
 def test_a_fixed_container_name_or_host_port_is_told_before_the_run(tmp_path: Path) -> None:
     """Case 4."""
     (issue,) = warnings_of(tmp_path / "hello", files=compose(FIXED))
-    assert issue.code is Code.TASK_SERIALISED
+    assert issue.code is Code.TASK_WARNING and "set aside" in issue.message
     assert issue.message.startswith("environment/docker-compose.yaml: ")
     assert [(evidence.label, evidence.text) for evidence in issue.evidence] == [
         ("services.main.container_name", "fixed"),
         ("services.main.ports", "18999"),
     ]
+
+
+STATIC = """
+services: {a: {networks: {n: {ipv4_address: 10.1.0.5}}}}
+networks: {n: {ipam: {config: [{subnet: 10.1.0.0/24}]}}}
+"""
+
+
+def test_fixed_addresses_keep_their_range_so_that_trials_run_one_after_another(tmp_path: Path) -> None:
+    """Case 4, case 16."""
+    (issue,) = warnings_of(tmp_path / "hello", files=compose(STATIC))
+    assert issue.code is Code.TASK_SERIALISED and "10.1.0.0/24" in issue.message
+    file = tmp_path / "hello" / "environment" / "docker-compose.yaml"
+    assert taken_alone(file) == ("10.1.0.0/24",)
+    file.write_text(STATIC.replace("{ipv4_address: 10.1.0.5}", "{}"))
+    assert taken_alone(file) == taken_alone(None) == taken_alone(tmp_path / "none.yaml") == ()
 
 
 def test_the_verifiers_own_compose_file_is_looked_at_too(tmp_path: Path) -> None:
