@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -14,9 +15,10 @@ import msgspec
 from engine.environments.docker import labels
 from engine.environments.docker.compose import tool_environment
 from engine.environments.docker.endpoint import Endpoint
-from engine.environments.docker.failures import classify, fail
+from engine.environments.docker.failures import Failure, classify, fail
 from engine.environments.docker.host_tools import ToolResult, plugin, run_tool
 from engine.environments.docker.once import Once
+from engine.environments.docker.pull import BACK_OFF_SEC
 from engine.issues import Code, Evidence, TrialFailed
 
 BUILDS_AT_ONCE = 4
@@ -50,10 +52,11 @@ class Builds:
                 *(word for name, value in labels.of_run(run).items() for word in ("--label", f"{name}={value}")),
                 str(context),
             ]
+            async def once(left: float) -> ToolResult:
+                return await run_tool(argv, env=self._env, log=log, timeout_sec=left, on_line=step_reporter(activity))
+
             async with self._slots:
-                result = await run_tool(
-                    argv, env=self._env, log=log, timeout_sec=timeout_sec, on_line=step_reporter(activity)
-                )
+                result = await patiently(once, timeout_sec)
             check(result, timeout_sec, log, "main")
             return Built(image=tag, log=log)
 
@@ -65,14 +68,14 @@ class Builds:
         log: Path,
         timeout_sec: float,
         activity: Callable[[str], None],
-        build: Callable[[list[str], Callable[[str], None]], Awaitable[ToolResult]],
+        build: Callable[[list[str], float, Callable[[str], None]], Awaitable[ToolResult]],
     ) -> None:
         """Build the services of a Compose file that have a build section, each once per tag."""
         for service, tag in tags.items():
 
             async def make(service: str = service, tag: str = tag) -> Built:
                 async with self._slots:
-                    result = await build([service], step_reporter(activity))
+                    result = await patiently(lambda left: build([service], left, step_reporter(activity)), timeout_sec)
                 check(result, timeout_sec, log, service)
                 return Built(image=tag, log=log)
 
@@ -108,6 +111,21 @@ def step_reporter(activity: Callable[[str], None]) -> Callable[[str], None]:
     return report
 
 
+async def patiently(build: Callable[[float], Awaitable[ToolResult]], timeout_sec: float) -> ToolResult:
+    """Builds again, as a pull is tried again, where a registry didn't give the base image; all tries share the limit,
+    and `build` is told what is left of it."""
+    until = time.monotonic() + timeout_sec
+    for pause in (*BACK_OFF_SEC, None):
+        result = await build(until - time.monotonic())
+        if pause is None or not result.exit_code or result.timed_out or until - time.monotonic() <= pause:
+            break
+        known = _registrys_words(result.tail)
+        if known is None or not known.retryable or known.code not in (Code.PULL_FAILED, Code.PULL_RATE_LIMITED):
+            break
+        await anyio.sleep(pause)
+    return result
+
+
 def check(result: ToolResult, timeout_sec: float, log: Path, service: str) -> None:
     """Raises TrialFailed unless the build ended well."""
     if result.timed_out:
@@ -124,7 +142,7 @@ def check(result: ToolResult, timeout_sec: float, log: Path, service: str) -> No
 def build_failed(tail: str, log: Path, service: str) -> TrialFailed:
     """Which step of which Dockerfile, and the end of the output. A base image that can't be had is a pull's failure."""
     step = failed_step(tail)
-    known = classify(_error_line(tail))
+    known = _registrys_words(tail)
     evidence = (Evidence("step", step),) if step else ()
     ending = Evidence("last output", _last(tail), file=log.name)
     if known and known.code in (Code.PULL_FAILED, Code.PULL_RATE_LIMITED, Code.DAEMON_UNREACHABLE, Code.DISK_FULL):
@@ -143,8 +161,10 @@ def failed_step(tail: str) -> str:
     return " ".join(part for part in (place, pointed[0] if pointed else "") if part)
 
 
-def _error_line(tail: str) -> str:
-    return "\n".join(line for line in tail.splitlines() if line.startswith(("ERROR", "failed to solve")))
+def _registrys_words(tail: str) -> Failure | None:
+    """What BuildKit's own last words mean. A line that quotes the command of a failed step is the task's text."""
+    lines = (line for line in tail.splitlines() if line.startswith(("ERROR", "failed to solve")))
+    return classify("\n".join(line for line in lines if "did not complete successfully" not in line))
 
 
 def _last(tail: str, lines: int = 25) -> str:

@@ -65,10 +65,8 @@ class ProjectEnvironment(DockerEnvironment):
                 tag, spec.build_context, spec.run, log, spec.build_timeout_sec, self._watch.activity
             )
 
-        async def build(services: list[str], on_line: Callable[[str], None]) -> ToolResult:
-            return await self._compose.build(
-                settled.build, services, log=log, timeout_sec=spec.build_timeout_sec, on_line=on_line
-            )
+        async def build(services: list[str], left: float, on_line: Callable[[str], None]) -> ToolResult:
+            return await self._compose.build(settled.build, services, log=log, timeout_sec=left, on_line=on_line)
 
         if settled.built:
             await self._shop.builds.services(settled.built, log, spec.build_timeout_sec, self._watch.activity, build)
