@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -20,7 +20,8 @@ class HealthProbe(msgspec.Struct, frozen=True, kw_only=True):
 
 class Container(msgspec.Struct, frozen=True, kw_only=True):
     """`health`: "", starting, healthy or unhealthy. `restarts`: a policy that starts it again after an end.
-    `hidden` are places that the archive API can't see (tmpfs)."""
+    `hidden` are places that the archive API can't see (tmpfs). `network_of`: the id of the container whose network it
+    shares, empty where it has one of its own."""
 
     id: str
     name: str
@@ -45,6 +46,7 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     mounted: tuple[str, ...] = ()
     memory_limit: int = 0
     cpu_limit: float = 0.0
+    network_of: str = ""
     layers: Layers | None = None
 
 
@@ -84,8 +86,19 @@ def read_container(told: dict[str, Any]) -> Container:
         mounted=tuple(m["Destination"] for m in mounts if m.get("Type") != "tmpfs"),
         memory_limit=host.get("Memory") or 0,
         cpu_limit=cpus,
+        network_of=_network_of(str(host.get("NetworkMode") or "")),
         layers=layers_of(told.get("GraphDriver")),
     )
+
+
+def _network_of(mode: str) -> str:
+    kind, _, whose = mode.partition(":")
+    return whose if kind == "container" else ""
+
+
+def sharing_network(container: Container, others: Iterable[Container]) -> list[str]:
+    """The services that share the network of a container, and lose it when that one ends."""
+    return sorted(other.service for other in others if other.network_of and other.network_of == container.id)
 
 
 async def inspect(engine: Engine, container: str) -> Container:

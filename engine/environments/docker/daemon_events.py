@@ -17,7 +17,8 @@ ACTIONS = ["create", "start", "die", "oom", "health_status", "destroy"]
 
 
 class ContainerEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """`action`: create, start, die, oom, healthy, unhealthy, starting, destroy."""
+    """`action`: create, start, die, oom, healthy, unhealthy, starting, destroy. `at`: the daemon's own time, in
+    nanoseconds."""
 
     container: str
     name: str
@@ -25,6 +26,7 @@ class ContainerEvent(msgspec.Struct, frozen=True, kw_only=True):
     project: str
     action: str
     exit_code: int | None = None
+    at: int = 0
 
 
 Listener = Callable[[ContainerEvent], None]
@@ -102,4 +104,5 @@ def read_event(told: dict[str, Any]) -> ContainerEvent | None:
         project=project,
         action=action,
         exit_code=int(code) if code is not None and str(code).lstrip("-").isdigit() else None,
+        at=int(told.get("timeNano", 0)),
     )

@@ -22,7 +22,7 @@ from engine.environments.docker.exec import ExecEnd, ExecRequest, run_exec
 from engine.environments.docker.failures import fail, from_daemon
 from engine.environments.docker.layers import LayersUnreadable
 from engine.environments.docker.processes import NOTHING_KNOWN
-from engine.environments.docker.readiness import judge, not_ready, start_timeout, waiting_for
+from engine.environments.docker.readiness import first_failed, judge, not_ready, start_timeout, waiting_for
 from engine.environments.docker.removal import Thing, remove_project
 from engine.environments.docker.task_healthcheck import wait_healthy
 from engine.environments.docker.together import together
@@ -95,11 +95,7 @@ class DockerEnvironment(ABC):
             if self.spec.network.mode is NetworkMode.ALLOWLIST:
                 raise fail(Code.TASK_REFUSED, "a network allowlist can't be enforced on Docker yet")
             await self._prepare_images()
-            began = time.monotonic()
-            self._watch.activity("start")
-            self._cut_off = True
-            await self._bring_up(self.spec.start_timeout_sec)
-            self._cut_off = False
+            began = await self._bring_up_where_there_is_room()
             await self._wait_ready(self.spec.start_timeout_sec - (time.monotonic() - began))
             if self.spec.healthcheck is not None:
                 self._watch.activity("health check")
@@ -113,6 +109,29 @@ class DockerEnvironment(ABC):
             self._watch.phase = Phase.AGENT
         elif self._watch.phase is Phase.PREPARE:
             self._watch.phase = Phase.VERIFY
+
+    async def _bring_up_where_there_is_room(self) -> float:
+        """Returns when the start that went well began. Where Docker has no address range left, the start is tried again
+        each time another environment of ours has gone; waiting is not on the clock of the start."""
+        patience = time.monotonic() + self.spec.start_timeout_sec
+        neighbours = self._shop.neighbours
+        while True:
+            began = time.monotonic()
+            seen = neighbours.departures
+            self._watch.activity("start")
+            self._cut_off = True
+            neighbours.comes(self.project)
+            try:
+                await self._bring_up(self.spec.start_timeout_sec)
+                self._cut_off = False
+                return began
+            except TrialFailed as error:
+                if error.issue.code is not Code.ADDRESS_POOL_EXHAUSTED:
+                    raise
+                neighbours.stays(self.project)  # it has no room, so nobody need wait for it
+                self._watch.activity("wait for an address range")
+                if not await neighbours.another_goes(self.project, seen, patience - time.monotonic()):
+                    raise
 
     async def _wait_ready(self, left: float) -> None:
         """Every service running and healthy, or ended well; samples and logs begin with the first look."""
@@ -137,10 +156,9 @@ class DockerEnvironment(ABC):
         await self._raise_start_timeout()
 
     async def _raise_failed(self) -> None:
-        for container in self._watch.containers.values():
-            verdict = judge(container)
-            if verdict.code is not None:
-                raise not_ready(container, verdict, await self._watch.last_words(container))
+        failed = first_failed(self._watch.containers.values())
+        if failed is not None:
+            raise not_ready(*failed, await self._watch.last_words(failed[0]))
 
     async def _raise_start_timeout(self) -> None:
         with anyio.move_on_after(LAST_LOOK_SEC, shield=True):
@@ -342,6 +360,7 @@ class DockerEnvironment(ABC):
     async def keep(self) -> None:
         """Leave everything up for a person; a sweep spares it unless it is told otherwise, and `down` does nothing."""
         self._kept = True
+        self._shop.neighbours.stays(self.project)
         self._shop.sampler.remove([container.id for container in self._watch.containers.values()])
         marks = labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
         with suppress(EngineCallFailed):
@@ -367,6 +386,7 @@ class DockerEnvironment(ABC):
             return [f"project {self.project}: {error.message}"]
         finally:
             self._watch.close()
+            self._shop.neighbours.goes(self.project)
 
     async def _kill_all(self, containers: Sequence[Container]) -> None:
         """Ends what still runs, and reads the logs to their end, before anything is removed."""

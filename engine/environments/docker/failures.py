@@ -33,10 +33,15 @@ _CLASSES: tuple[tuple[str, Code, str, bool], ...] = (
     ),
     (r"no space left on device|disk quota exceeded", Code.DISK_FULL, "the disk is full", False),
     (
-        r"non-overlapping ipv4 address pool|address pools have been fully subnetted|"
-        r"pool overlaps with other one on this address space",
+        r"non-overlapping ipv4 address pool|address pools have been fully subnetted",
         Code.ADDRESS_POOL_EXHAUSTED,
         "Docker has no free address range for another network",
+        True,
+    ),
+    (
+        r"pool overlaps with other one on this address space",
+        Code.ADDRESS_POOL_EXHAUSTED,
+        "another network has the address range that the task fixes",
         True,
     ),
     (r"too many open files", Code.OUT_OF_DESCRIPTORS, "out of file descriptors", True),

@@ -22,6 +22,7 @@ from engine.environments.docker.engine_api import UNREACHABLE, Engine, EngineCal
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import from_daemon
 from engine.environments.docker.host_tools import ToolMissing, plugin, run_tool
+from engine.environments.docker.neighbours import Neighbours
 from engine.environments.docker.project import ProjectEnvironment
 from engine.environments.docker.pull import Images
 from engine.environments.docker.removal import KINDS, find, remove_all
@@ -94,6 +95,7 @@ class DockerProvider:
             builds=Builds(self.engine.endpoint),
             images=Images(self.engine),
             starts=anyio.CapacityLimiter(STARTS_AT_ONCE),
+            neighbours=Neighbours(),
         )
         await self._group.start(events.follow)
         self._group.start_soon(sampler.run)

@@ -3,12 +3,12 @@ work for a failure, and its exit status lies at times."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 import msgspec
 
-from engine.environments.docker.containers import Container
+from engine.environments.docker.containers import Container, sharing_network
 from engine.environments.docker.failures import fail
 from engine.issues import Code, Evidence, TrialFailed
 from engine.tasks.task import MAIN
@@ -46,10 +46,22 @@ def judge(container: Container) -> Verdict:
         return Verdict(code=Code.ENVIRONMENT_FAILED, why=f"did not start: {container.error}")
     if container.exit_code == 0 and container.service != MAIN and not container.has_healthcheck:
         return READY
-    if container.exit_code == 0 and container.service == MAIN:
-        return Verdict(code=Code.SERVICE_EXITED, why="ended at once, with exit code 0: its command must keep it alive")
     memory = " (the memory limit was hit)" if container.oom_killed else ""
     return Verdict(code=Code.SERVICE_EXITED, why=f"ended with exit code {container.exit_code}{memory}")
+
+
+def first_failed(containers: Collection[Container]) -> tuple[Container, Verdict] | None:
+    """A container that has failed. One that did its work and ended well has failed too where it took the network of
+    another one with it."""
+    for container in containers:
+        verdict = judge(container)
+        sharing = [] if container.running else sharing_network(container, containers)
+        if verdict.ready and sharing:
+            lost = f"(whose network {', '.join(sharing)} shares) ended with exit code 0"
+            verdict = Verdict(code=Code.SERVICE_EXITED, why=lost)
+        if verdict.code is not None:
+            return container, verdict
+    return None
 
 
 def waiting_for(containers: Iterable[Container]) -> list[str]:
@@ -58,8 +70,8 @@ def waiting_for(containers: Iterable[Container]) -> list[str]:
 
 
 def had_seconds(container: Container) -> float | None:
-    """From its start to its last health check, or to its end."""
-    last = container.probes[-1].ended if container.probes else container.finished
+    """From its start to its end, or to its last health check while it runs."""
+    last = container.probes[-1].ended if container.running and container.probes else container.finished
     began, ended = read_time(container.started), read_time(last)
     if began is None or ended is None or ended < began:
         return None
@@ -86,6 +98,8 @@ def not_ready(container: Container, verdict: Verdict, log: str) -> TrialFailed:
     evidence = [Evidence("probe", probe_text(container))] if container.probes else []
     if container.state != "running":
         evidence.append(Evidence("exit code", str(container.exit_code)))
+    if container.service == MAIN and container.state == "exited" and container.exit_code == 0:
+        evidence.append(Evidence("way out", "the command of main must keep it alive until the trial ends"))
     if had is not None:
         evidence.append(Evidence("time it had", f"{had:.1f} s"))
     if log:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 import anyio
 import msgspec
 
-from engine.environments.docker.containers import Container, inspect, last_log
+from engine.environments.docker.containers import Container, inspect, last_log, sharing_network
 from engine.environments.docker.daemon_events import ContainerEvent
 from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.host_view import HostView, find_view
@@ -27,6 +27,7 @@ TELL_SEC = 5.0
 DEATH_STEP_SEC = 0.03
 LOG_CHARS = 4000
 KILLED = 137
+HIT_BEFORE_DEATH_NS = 1_000_000_000
 STATES = {"create": "created", "start": "running", "die": "exited", "destroy": "removed"}
 
 
@@ -51,6 +52,7 @@ class Watch:
         self._shop = shop
         self._logs: dict[str, ServiceLog] = {}
         self._memory_hits: dict[str, int] = {}
+        self._last_hit: dict[str, int] = {}
         self._memory_told: set[tuple[str, Phase]] = set()
         shop.events.listen(project, self._on_event)
 
@@ -146,6 +148,7 @@ class Watch:
         service = event.service
         if event.action == "oom":
             self._memory_hits[service] = self._memory_hits.get(service, 0) + 1
+            self._last_hit[event.container] = event.at
         elif event.action == "die":
             self.dead.add(service)
         elif event.action == "start":
@@ -202,16 +205,23 @@ class Watch:
     async def _tell_death(self, container: Container, event: ContainerEvent, phase: Phase) -> None:
         service = container.service
         code = container.exit_code if event.exit_code is None else event.exit_code
-        if code == 0 and service != MAIN and not container.restarts and not container.has_healthcheck:
+        sharing = sharing_network(container, self.containers.values())
+        harmless = service != MAIN and not container.restarts and not container.has_healthcheck and not sharing
+        if code == 0 and harmless:
             return
-        by = "the kernel, for its memory limit" if container.oom_killed and code == KILLED else "not by this engine"
+        for_memory = self._for_memory(container, code, event)
+        by = "the kernel, for its memory limit" if for_memory else "not by this engine"
+        if code == KILLED and not for_memory:
+            by = "a SIGKILL of unknown origin: neither this engine's nor for its memory limit"
         evidence = [Evidence("exit code", str(code)), Evidence("ended by", by)]
         if container.restarts:
             evidence.append(Evidence("restart policy", "the engine starts it again"))
+        if sharing:
+            evidence.append(Evidence("network", f"lost by {', '.join(sharing)} as well, which shared it"))
         words = await self.last_words(container)
         if words:
             evidence.append(Evidence("log", words, file=f"services/{service}.log"))
-        why = "for its memory limit" if container.oom_killed and code == KILLED else f"with exit code {code}"
+        why = "for its memory limit" if for_memory else f"with exit code {code}"
         self.raise_issue(
             Severity.ERROR,
             Code.SERVICE_DIED,
@@ -220,6 +230,12 @@ class Watch:
             service=service,
             phase=phase,
         )
+
+    def _for_memory(self, container: Container, code: int, event: ContainerEvent) -> bool:
+        """The daemon's flag stays set after a child's death, so a hit that is known to be older is not the cause."""
+        hit = self._last_hit.get(event.container)
+        recent = hit is None or event.at - hit <= HIT_BEFORE_DEATH_NS
+        return code == KILLED and container.oom_killed and recent
 
     # --- telling --------------------------------------------------------------------------------------------------
 

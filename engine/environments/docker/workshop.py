@@ -10,6 +10,7 @@ import anyio.abc
 from engine.environments.docker.build import Builds
 from engine.environments.docker.daemon_events import DaemonEvents
 from engine.environments.docker.engine_api import Engine
+from engine.environments.docker.neighbours import Neighbours
 from engine.environments.docker.pull import Images
 from engine.environments.docker.samples import Sampler
 
@@ -26,3 +27,4 @@ class Workshop:
     builds: Builds
     images: Images
     starts: anyio.CapacityLimiter
+    neighbours: Neighbours

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from engine.environments.docker.containers import Container, HealthProbe, read_container
-from engine.environments.docker.readiness import had_seconds, judge, not_ready, read_time, start_timeout, waiting_for
+from engine.environments.docker.readiness import (
+    first_failed,
+    had_seconds,
+    judge,
+    not_ready,
+    read_time,
+    start_timeout,
+    waiting_for,
+)
 from engine.issues import Code
 
 
@@ -50,11 +58,24 @@ def test_a_containers_state_decides(settings: dict[str, Any], ready: bool, code:
     assert (verdict.ready, verdict.code) == (ready, code)
 
 
+@pytest.mark.parametrize(("side", "fails"), [({"state": "exited", "running": False}, True), ({}, False)])
+def test_an_end_that_takes_the_network_of_another_one_with_it_is_a_failure(side: dict[str, Any], fails: bool) -> None:
+    """Case 8: the other one runs on, without a network."""
+    main = container(service="main", id="m" * 64, network_of="c" * 64, has_healthcheck=True, health="starting")
+    failed = first_failed([main, container(**side)])
+    assert (failed is not None) == fails
+    if failed is not None:
+        assert (failed[0].service, failed[1].code) == ("db", Code.SERVICE_EXITED)
+        assert "whose network main shares" in not_ready(*failed, "").issue.message
+
+
 def test_the_time_it_had_is_measured_on_the_daemons_clock() -> None:
     """Case 2."""
     probes = (HealthProbe(exit_code=1, output="", ended="2026-01-01T01:00:06.123456789+01:00"),)
     assert had_seconds(container(probes=probes)) == pytest.approx(5.623, abs=0.001)
     assert had_seconds(container()) is None
+    ended = container(probes=probes, state="exited", running=False, finished="2026-01-01T00:05:00.5Z")
+    assert had_seconds(ended) == 300.0
     assert read_time("2026-01-01T00:00:00Z") is not None
     assert read_time("nonsense") is None
 

@@ -1,0 +1,109 @@
+"""What is told of a container that ended by itself."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import anyio
+import pytest
+
+from engine.environments.docker import watching
+from engine.environments.docker.containers import Container
+from engine.environments.docker.daemon_events import ContainerEvent
+from engine.environments.docker.watching import Watch
+from engine.environments.docker.workshop import Workshop
+from engine.environments.environment import EnvironmentSpec
+from engine.issues import Code, Issue
+from engine.tasks.task import NetworkPolicy
+from tests.engine.environments.rig import Recorder
+from tests.engine.environments.test_readiness import container
+
+pytestmark = pytest.mark.anyio
+
+SECOND = 1_000_000_000
+
+
+class Events:
+    def listen(self, project: str, listener: object) -> None:
+        pass
+
+
+class Shop:
+    engine = None
+    events = Events()
+
+
+async def told(
+    monkeypatch: pytest.MonkeyPatch, spec: EnvironmentSpec, dead: Container, *events: ContainerEvent, main: Container
+) -> list[Issue]:
+    async def inspect(engine: object, identity: str) -> Container:
+        return dead
+
+    monkeypatch.setattr(watching, "inspect", inspect)
+    recorder = Recorder()
+    async with anyio.create_task_group() as group:
+        shop = Shop()
+        shop.tasks = group  # type: ignore[attr-defined]
+        watch = Watch(spec, "project", recorder, cast(Workshop, shop))
+        monkeypatch.setattr(watch, "last_words", _nothing)
+        watch.containers = {"main": main, dead.service: dead}
+        watch.ready = True
+        for event in events:
+            watch._on_event(event)
+    return recorder.issues(Code.SERVICE_DIED)
+
+
+async def _nothing(container: Container) -> str:
+    return ""
+
+
+def event(action: str, at: float, exit_code: int | None = None) -> ContainerEvent:
+    place: dict[str, Any] = {"container": "c" * 64, "name": "p-db-1", "service": "db", "project": "project"}
+    return ContainerEvent(action=action, exit_code=exit_code, at=int(at * SECOND), **place)
+
+
+@pytest.fixture
+def spec(tmp_path: Any) -> EnvironmentSpec:
+    return EnvironmentSpec(
+        run="r",
+        trial="t",
+        name="t",
+        environment="agent",
+        task_folder=tmp_path,
+        log_folder=tmp_path / "logs",
+        network=NetworkPolicy(),
+    )
+
+
+MAIN = container(service="main", id="m" * 64)
+
+
+@pytest.mark.parametrize(
+    ("events", "why"),
+    [
+        ([event("oom", 1.0), event("die", 1.1, 137)], "for its memory limit"),
+        ([event("die", 1.1, 137)], "for its memory limit"),  # the flag alone
+        ([event("oom", 1.0), event("die", 60.0, 137)], "with exit code 137"),  # the flag is of a child, long ago
+        ([event("oom", 1.0), event("die", 1.1, 1)], "with exit code 1"),
+    ],
+)
+async def test_only_a_recent_memory_hit_is_the_cause_of_a_death(
+    monkeypatch: pytest.MonkeyPatch, spec: EnvironmentSpec, events: list[ContainerEvent], why: str
+) -> None:
+    """Case 17: OOMKilled stays set on the container after a child's death."""
+    dead = container(state="exited", running=False, exit_code=137, oom_killed=True)
+    (issue,) = await told(monkeypatch, spec, dead, *events, main=MAIN)
+    assert why in issue.message
+    if "137" in why:
+        assert any("unknown origin" in fact.text for fact in issue.evidence)
+
+
+async def test_a_sidecar_that_ends_well_is_told_only_where_it_takes_a_network_with_it(
+    monkeypatch: pytest.MonkeyPatch, spec: EnvironmentSpec
+) -> None:
+    """Case 7 and case 8, while the agent works."""
+    dead = container(state="exited", running=False)
+    assert await told(monkeypatch, spec, dead, event("die", 1, 0), main=MAIN) == []
+    sharing = container(service="main", id="m" * 64, network_of=dead.id)
+    (issue,) = await told(monkeypatch, spec, dead, event("die", 1, 0), main=sharing)
+    assert issue.service == "db" and any("main" in fact.text for fact in issue.evidence)
