@@ -51,6 +51,7 @@ class DockerEnvironment(ABC):
         self._engine = shop.engine
         self._watch = Watch(spec, self.project, emit, shop)
         self._known = NOTHING_KNOWN
+        self._killed = 0
         self._kept = False
         self._cut_off = False
 
@@ -209,8 +210,10 @@ class DockerEnvironment(ABC):
         except EngineCallFailed as error:
             raise self._located(from_daemon(error, f"run a command in {service}", phase=self.phase)) from error
         alive = await self._is_alive(service, end)
+        if service == MAIN:
+            self._killed += end.killed
         return ExecResult(
-            exit_code=end.exit_code,
+            exit_code=end.exit_code if end.started or alive else None,
             seconds=end.seconds,
             timed_out=end.timed_out,
             out_of_memory=self._watch.memory_hits(service) > hits,
@@ -306,16 +309,18 @@ class DockerEnvironment(ABC):
         main = self._container(MAIN)
         try:
             self._known = await agent_processes.note_processes(self._engine, main, self._watch.views.get(MAIN))
+            self._killed = 0
         except EngineCallFailed as error:
             raise self._located(from_daemon(error, "list the processes of main", phase=self.phase)) from error
 
     async def kill_agent(self, mark: str) -> int:
-        """Where something survives, `main` itself is killed and `agent_not_stopped` raised as an issue."""
+        """Counts what died at a command's timeout too. Where something survives, `main` itself is killed and
+        `agent_not_stopped` raised as an issue."""
         main, view = self._container(MAIN), self._watch.views.get(MAIN)
         if not self._watch.alive(MAIN):
-            return 0
+            return self._killed
         try:
-            return await agent_processes.kill_agent(self._engine, main, view, self._known, mark)
+            return self._killed + await agent_processes.kill_agent(self._engine, main, view, self._known, mark)
         except (agent_processes.AgentNotStopped, EngineCallFailed) as error:
             why = str(error)
         self._watch.ending.add(MAIN)
@@ -328,7 +333,7 @@ class DockerEnvironment(ABC):
             Evidence("why", why),
             service=MAIN,
         )
-        return 0
+        return self._killed
 
     async def changes(self) -> list[FileChange]:
         main = self._container(MAIN)

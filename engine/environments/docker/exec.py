@@ -32,13 +32,15 @@ STDIN_CHUNK = 64 * 1024
 
 class ExecEnd(msgspec.Struct, frozen=True, kw_only=True):
     """`exit_code` None: unknown. `started` False: the runtime could not start the command (`tail` has its words).
-    `refused`: the daemon's words where it did not even try (the container is gone or stopped)."""
+    `refused`: the daemon's words where it did not even try (the container is gone or stopped). `killed`: how many
+    processes died at the timeout."""
 
     exit_code: int | None
     seconds: float
     timed_out: bool = False
     started: bool = True
     refused: str = ""
+    killed: int = 0
     tail: str = ""
 
 
@@ -105,7 +107,7 @@ async def run_exec(
         if sink is not None:
             sink(stream, data)
 
-    timed_out = False
+    timed_out, killed = False, 0
     try:
         async with engine.attach_exec(exec_id) as stream:
             ended = False
@@ -123,7 +125,7 @@ async def run_exec(
             if not ended:
                 timed_out = True
                 with anyio.move_on_after(KILL_SEC, shield=True):
-                    await _kill(engine, container, view, exec_id, mark)
+                    killed = await _kill(engine, container, view, exec_id, mark)
                 with anyio.move_on_after(DRAIN_SEC):
                     await _pump(stream, None, take)
         told = await _exit(engine, exec_id)
@@ -137,6 +139,7 @@ async def run_exec(
         seconds=time.monotonic() - began,
         timed_out=timed_out,
         started=started or timed_out,
+        killed=killed,
         tail=tail.text(),
     )
 
@@ -272,26 +275,29 @@ def read_exec(told: Mapping[str, object]) -> tuple[int | None, bool, int]:
     )
 
 
-async def _kill(engine: Engine, container: Container, view: HostView | None, exec_id: str, mark: str) -> None:
+async def _kill(engine: Engine, container: Container, view: HostView | None, exec_id: str, mark: str) -> int:
+    """The command, its descendants and its session; returns how many there were."""
     if view is None or not view.may_kill:
         listed = await list_inside(engine, container, f"{EXEC_MARK}={mark}")
-        await signal_inside(engine, container, "KILL", [process.pid for process, marked in listed if marked])
-        return
+        members = [process.pid for process, marked in listed if marked]
+        await signal_inside(engine, container, "KILL", members)
+        return len(members)
     pid = 0
     for _ in range(100):
         code, _, pid = read_exec(await engine.get(f"exec/{exec_id}/json"))
         if pid or code is not None:
             break
         await anyio.sleep(0.01)
-    if not pid:
-        return
-    while True:
+    killed: set[tuple[int, int]] = set()
+    while pid:
         async with view.frozen():
-            members = tree_of(view.processes(), pid)
-            view.kill(members)
-        if not members:
-            return
+            tree = tree_of(view.processes(), pid)
+            view.kill(tree)
+        if not tree:
+            break
+        killed.update(process.key for process in tree)
         await anyio.sleep(0.005)
+    return len(killed)
 
 
 LIST_SCRIPT = """

@@ -119,6 +119,15 @@ async def test_a_service_as_first_process_keeps_workers_that_lead_sessions(rig: 
         assert len(lines) > known
 
 
+async def test_what_died_at_the_timeout_is_counted(box: DockerEnvironment, seen_from: str) -> None:
+    await box.note_processes()
+    late = await box.execute(["sh", "-c", "setsid sleep 99.9 & sleep 99.9"], env=MARK, timeout_sec=0.5)
+    assert late.timed_out
+    assert await box.kill_agent(MARK_TEXT) >= 2
+    await box.note_processes()
+    assert await box.kill_agent(MARK_TEXT) == 0
+
+
 async def test_an_agent_without_trace_needs_no_note(box: DockerEnvironment) -> None:
     await box.note_processes()
     assert await box.kill_agent(MARK_TEXT) == 0

@@ -142,7 +142,18 @@ async def test_a_one_shot_that_failed_is_named(rig: Rig) -> None:
 
 
 async def test_main_that_ends_at_once_is_not_ready(rig: Rig) -> None:
-    issue = await refused(rig, compose="services: {main: {command: ['true']}}")
+    issue = await refused(
+        rig,
+        compose="""
+            services:
+              main: {image: debian:bookworm-slim, command: ["true"]}
+              slow:
+                image: debian:bookworm-slim
+                init: true
+                command: [sleep, "60"]
+                healthcheck: {test: [CMD, "true"], interval: 1s}
+        """,
+    )
     assert (issue.code, issue.service) == (Code.SERVICE_EXITED, "main")
 
 
@@ -384,7 +395,7 @@ async def test_samples_logs_and_peaks_are_told(rig: Rig) -> None:
     compose = f"""
         services:
           main: {IDLE}
-          talker: {{image: debian:bookworm-slim, command: [sh, -c, "echo out; echo err >&2; sleep 60"]}}
+          talker: {{image: debian:bookworm-slim, command: [sh, -c, "echo out; sleep 0.3; echo err >&2; sleep 60"]}}
     """
     async with rig.up(compose=compose, memory_mb=64) as environment:
         log = environment.spec.log_folder / "services" / "talker.log"
