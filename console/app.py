@@ -18,9 +18,11 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import ModalScreen
 
+from console.engine_end import DEAD, last_words
 from console.palette import DeckCommands
 from console.theme import NO_COLOUR_THEME, THEME
 from engine.events import now as wall_clock
+from engine.layout import ENGINE_LOG
 from engine.readers.run_folder import Liveness
 from screens.actions import EVERYWHERE, Place
 from screens.app_protocols import FollowsRun, RunControl
@@ -244,6 +246,11 @@ class TrialDeckApp(App[None]):
                 code = source.state.finished.exit_code
             elif source.live:
                 message = Text(f"The run goes on. trialdeck watch {source.folder} shows it again.")
+            elif source.stale:
+                code = DEAD
+                words = last_words(source.folder / ENGINE_LOG)
+                said = f"its last words: {words}" if words else "it left no word"
+                message = Text(f"The engine is gone; {said}. trialdeck resume {source.folder} goes on with the run.")
         self.exit(return_code=code, message=message)
 
     def action_interrupt(self) -> None:

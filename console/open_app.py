@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from console.app import TrialDeckApp
-from console.engine_end import wait_for_end
+from console.engine_end import last_words, wait_for_end
 from console.errors import Unusable
 from engine.layout import ENGINE_LOG, EVENTS
 
@@ -52,7 +52,6 @@ def _wait_for_events(folder: Path, engine: subprocess.Popen[bytes]) -> None:
     while not (folder / EVENTS).is_file():
         if engine.poll() is not None or time.monotonic() > deadline:
             log = folder / ENGINE_LOG
-            words = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
-            print(words[-1] if words else "trialdeck: the engine did not start", file=sys.stderr)
-            raise Unusable(f"the run did not start; see {log}")
+            words = last_words(log).removeprefix("trialdeck: ")
+            raise Unusable(f"the run did not start: {words}" if words else f"the run did not start; see {log}")
         time.sleep(0.02)

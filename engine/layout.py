@@ -66,7 +66,7 @@ def trial_logs(trial_folder: Path) -> list[LogFile]:
         ]
         logs += [
             LogFile("verifier", prefix + path.stem, path)
-            for path in sorted((base / "verifier").glob("*"))
+            for path in sorted((base / "verifier").glob("*"), key=_verifier_order)
             if path.is_file() and path.suffix in (".txt", ".log", ".json")
         ]
     fresh = sorted(folder for folder in (trial_folder / "logs").glob("verifier*") if folder.is_dir())
@@ -82,3 +82,8 @@ def trial_logs(trial_folder: Path) -> list[LogFile]:
         logs.append(LogFile("engine", "engine", trial_folder / TRIAL_LOG))
     order = {"agent": 0, "service": 1, "hooks": 2, "verifier": 3, "build": 4, "engine": 5}
     return sorted(logs, key=lambda log: order[log.kind])
+
+
+def _verifier_order(path: Path) -> tuple[bool, bool, str]:
+    """What the tests printed comes first, reports for machines last."""
+    return path.suffix == ".json", path.stem != "test-stdout", path.name

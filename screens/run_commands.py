@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from engine.state import TrialState
+from screens import format as fmt
 from screens.app_protocols import RunControl
 from screens.question_screen import Answer, QuestionScreen
 from screens.source import RunSource
@@ -21,10 +22,12 @@ MOST_NAMED = 6
 
 @dataclass
 class CommandAnswered(Message):
-    """`problem` is empty where the engine took the command; what came of it is then seen in the run's events."""
+    """`problem` is empty where the engine took the command; `said` is then what a person is told, if the screen
+    doesn't show it by itself."""
 
     what: str
     problem: str
+    said: str = ""
 
 
 class RunCommands:
@@ -65,18 +68,19 @@ class RunCommands:
 
     def change_concurrency(self, step: int) -> None:
         wanted = max(1, self._source.state.concurrency + step)
-        self._give("concurrency", {"command": "concurrency", "value": wanted})
+        said = f"at most {fmt.count(wanted, 'trial')} at the same time"
+        self._give("concurrency", {"command": "concurrency", "value": wanted}, said=said)
 
     def _reachable(self) -> bool:
         if not self.possible:
             self._screen.notify("no engine runs this run now", severity="warning", markup=False)
         return self.possible
 
-    def _give(self, what: str, *commands: Mapping[str, Any]) -> None:
+    def _give(self, what: str, *commands: Mapping[str, Any], said: str = "") -> None:
         if self._reachable():
-            self._screen.run_worker(partial(self._send, what, commands), thread=True, group="commands")
+            self._screen.run_worker(partial(self._send, what, commands, said), thread=True, group="commands")
 
-    def _send(self, what: str, commands: Sequence[Mapping[str, Any]]) -> None:
+    def _send(self, what: str, commands: Sequence[Mapping[str, Any]], said: str) -> None:
         assert self._control is not None
         problem = ""
         for command in commands:
@@ -85,4 +89,4 @@ class RunCommands:
                 problem = problem or ("" if answer.get("ok", True) else str(answer.get("error", "refused")))
             except Exception as error:  # whatever it is, it belongs on the screen
                 problem = problem or str(error) or type(error).__name__
-        self._screen.post_message(CommandAnswered(what, problem))
+        self._screen.post_message(CommandAnswered(what, problem, said))

@@ -83,7 +83,7 @@ def unscored(arm: st.ArmState) -> int:
 
 
 def badge(source: RunSource, now: datetime) -> Pieces:
-    """live, paused, cancelling, finished, or stale with the last sign of life."""
+    """live, paused, cancelling, finished, or stale since the last sign of life."""
     state = source.state
     if not source.caught_up:
         return [(f"reading … {state.events:,} events", "deck--dim")]
@@ -91,9 +91,7 @@ def badge(source: RunSource, now: datetime) -> Pieces:
         return [(f"! {source.problem}", "deck--bad")]
     match source.liveness:
         case Liveness.STALE:
-            last = state.last_event_at
-            seen = f", last sign {fmt.ago((now - last).total_seconds())}" if last else ""
-            return [(f"✗ stale{seen}", "deck--warn")]
+            return [(f"✗ stale{_since(state.last_event_at, now)}", "deck--warn")]
         case Liveness.FINISHED:
             finished = state.finished
             if finished is not None and finished.exit_code == 130:
@@ -106,3 +104,11 @@ def badge(source: RunSource, now: datetime) -> Pieces:
     if state.paused:
         return [("‖ paused", "deck--warn")]
     return [("● live", "deck--accent")]
+
+
+def _since(at: datetime | None, now: datetime) -> str:
+    """A moment, not a span: nothing has to be painted anew while nothing happens."""
+    if at is None:
+        return ""
+    today = at.astimezone().date() == now.astimezone().date()
+    return f" since {fmt.wall_time(at) if today else fmt.wall_date(at)}"

@@ -146,7 +146,11 @@ class RunScreen(Screen[None]):
             ["runs", state.plan.name if state.plan else source.folder.name], crumbs(source, self.size.width)
         )
         self._header.now = now
+        self._header.stale = source.stale
         self._header.show()
+        if self._table.stale != source.stale:
+            self._table.stale = source.stale
+            self._table.repaint(self._table.visible_keys())
         self._table.waiting_text = "" if source.caught_up else "reading the run …"
         if source.caught_up and not state.trials:
             self._table.waiting_text = "no trial is planned yet"
@@ -191,7 +195,8 @@ class RunScreen(Screen[None]):
             return
         self._facts_at = perf_counter()
         state = self.source.state
-        self._header.eta = state.eta(now) if self.source.live and not state.cancelling else None
+        goes_on = self.source.live and not state.cancelling and not state.paused
+        self._header.eta = state.eta(now) if goes_on else None
         self._header.cost = (state.cost_usd, cost_unknown(state))
         stood = tuple(number for arm in state.arms.values() for number in (arm.passed, arm.scored, arm.finished))
         if stood != self._stood:
@@ -361,3 +366,5 @@ class RunScreen(Screen[None]):
     def on_command_answered(self, event: CommandAnswered) -> None:
         if event.problem:
             self.notify(f"{event.what}: {event.problem}", severity="error", markup=False)
+        elif event.said:
+            self.notify(event.said, timeout=2, markup=False)

@@ -78,6 +78,11 @@ class RunSource:
         return self.liveness is Liveness.LIVE
 
     @property
+    def stale(self) -> bool:
+        """Its engine is gone and hasn't finished it: what ran was cut off."""
+        return self.liveness is Liveness.STALE
+
+    @property
     def pending(self) -> int:
         """Events read and not yet folded."""
         return len(self._pending)

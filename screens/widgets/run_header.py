@@ -32,6 +32,7 @@ class RunHeader(Lines):
         super().__init__(id=id)
         self.state = state
         self.now = now
+        self.stale = False
         self.eta: float | None = None
         self.cost: tuple[float | None, int] = (None, 0)
         self.standings = Standings()
@@ -80,7 +81,7 @@ class RunHeader(Lines):
         queued = state.count(st.QUEUED, st.WAITING, st.INTERRUPTED)
         counts: Pieces = [(f"  {done} of {total}", "deck--strong")]
         if running:
-            counts.append((f" · {running} running", ""))
+            counts.append((f" · {running} cut off", "deck--warn") if self.stale else (f" · {running} running", ""))
         if queued:
             counts.append((f" · {queued} queued", "deck--dim"))
         right = self._clock(short)
@@ -109,6 +110,8 @@ class RunHeader(Lines):
             if short:
                 text = text.partition(",")[0]
             right.append((f" · {'cost ' if known is None else ''}{text}", ""))
+        if self.stale and not short:
+            right.append((" · trialdeck resume goes on", "deck--warn"))
         return [*right, (" ", "")]
 
     def _arm(self, number: int, arm: ArmState, name: Pieces) -> Pieces:

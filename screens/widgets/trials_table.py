@@ -23,6 +23,7 @@ class TrialsTable(LineTable):
         super().__init__(id=id)
         self.rows = rows
         self.now = now
+        self.stale = False
         self.waiting_text = ""
         self._wanted: tuple[int, dict[str, int]] | None = None
 
@@ -63,6 +64,8 @@ class TrialsTable(LineTable):
         trial = self.rows.trial(key)
         if trial is None:
             return []
+        if self.stale and trial.state == st.RUNNING and column == "state":
+            return [(f"{fmt.GLYPHS[st.INTERRUPTED]} cut off", STATE_STYLES[st.INTERRUPTED])]
         return cell(column, trial, self.rows.letters.get(trial.arm, "?"), self.now)
 
     def whole_row(self, key: str) -> Pieces | None:

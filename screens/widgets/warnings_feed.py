@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from engine.issues import Severity
+from engine.issues import Issue, Severity
 from engine.state import RunState, Warned
 from screens import format as fmt
 from screens.columns import Column
@@ -12,6 +13,13 @@ from screens.pieces import Pieces, cells
 from screens.widgets.line_table import LineTable
 
 _STYLES = {Severity.FATAL: "deck--bad", Severity.ERROR: "deck--warn", Severity.WARNING: "deck--dim"}
+
+
+def told(issue: Issue) -> str:
+    """The message, after the service where it doesn't name it itself."""
+    if not issue.service or re.search(rf"(?<![\w./-]){re.escape(issue.service)}(?![\w-]|\.\w)", issue.message):
+        return issue.message
+    return f"{issue.service}: {issue.message}"
 
 
 class WarningsFeed(LineTable):
@@ -80,8 +88,7 @@ class WarningsFeed(LineTable):
                 return [(str(issue.phase or ""), "deck--dim")]
             case "code":
                 return [(f"{fmt.SEVERITY_GLYPHS[issue.severity]} {issue.code}", _STYLES[issue.severity])]
-        where = f"{issue.service}: " if issue.service and not issue.message.startswith(issue.service) else ""
-        return [(f"{where}{issue.message}", "" if new else "deck--dim")]
+        return [(told(issue), "" if new else "deck--dim")]
 
     def empty_text(self) -> str:
         return "no issues so far"

@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 
 from console.app import TrialDeckApp
 from engine import events as ev
+from engine.readers.run_folder import Liveness
 from screens.actions import all_places
 from screens.home_screen import HomeScreen
 from screens.question_screen import QuestionScreen
@@ -124,12 +125,26 @@ async def test_cancelling_a_trial_asks_and_a_refusal_is_said(tmp_path: Path) -> 
         assert engine.commands[0]["command"] == "cancel" and engine.commands[0]["trial"]
 
 
+async def test_leaving_a_run_whose_engine_died_says_so_and_is_no_success(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    async with opened(folder, fake_run.story(), started_here=True) as (app, _):
+        (folder / "engine.log").write_text("Traceback …\nMemoryError: none left\n")
+        assert app.source is not None
+        app.source._look = lambda reader: None  # type: ignore[method-assign]
+        app.source.liveness = Liveness.STALE
+        app.leave()
+        assert app.return_code == 1
+        said = str(app._exit_renderables[0])
+        assert "MemoryError: none left" in said and f"trialdeck resume {folder}" in said
+
+
 async def test_pause_and_concurrency(tmp_path: Path) -> None:
     engine = Recorder()
     async with opened(tmp_path / "run", fake_run.story(), control=engine) as (app, pilot):
         await pilot.press("p", "plus")
         await until(pilot, lambda: len(engine.commands) == 2)
         assert {"command": "pause"} in engine.commands and {"command": "concurrency", "value": 5} in engine.commands
+        await until(pilot, lambda: "at most 5 trials at the same time" in screen_text(app))
         await appended(app, pilot, ev.RunPaused(), then=lambda: "‖ paused" in screen_lines(app)[0])
 
 

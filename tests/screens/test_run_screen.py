@@ -12,11 +12,12 @@ from textual.strip import Strip
 from console.app import TrialDeckApp
 from engine import events as ev
 from engine.issues import Code, Phase, Severity
+from engine.readers.run_folder import Liveness
 from screens.run_screen import RunScreen
 from screens.trial_screen import TrialScreen
 from screens.widgets.run_header import RunHeader
 from screens.widgets.trials_table import TrialsTable
-from screens.widgets.warnings_feed import WarningsFeed
+from screens.widgets.warnings_feed import WarningsFeed, told
 from tests.screens import fake_run
 from tests.screens.deck import opened, screen_lines, screen_text, until
 
@@ -354,3 +355,32 @@ async def test_a_run_that_is_over_spends_no_column_on_what_is_being_done(tmp_pat
         await until(pilot, lambda: "✓ finished" in screen_lines(app)[0])
         assert "activity" not in screen_text(app) and "live-database-cutover" in screen_text(app)
         assert screen_lines(app)[7].startswith("›"), "the cursor waits at the top"
+
+
+async def test_a_dead_engine_is_said_with_the_way_on_and_nothing_counts_as_running(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    async with opened(folder, fake_run.story()) as (app, _):
+        assert app.source is not None
+        app.source._look = lambda reader: None  # type: ignore[method-assign]
+        app.source.liveness = Liveness.STALE
+        app.screen.run_changed({""})  # type: ignore[attr-defined]
+        text = screen_text(app)
+        assert "✗ stale since" in text and "4 cut off" in text and "↺ cut off" in text
+        assert "trialdeck resume goes on" in text and "running" not in text
+
+
+async def test_a_paused_run_foretells_no_end(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        assert "to go" in screen_text(app)
+        await append(app, pilot, [ev.RunPaused(at=fake_run.at(1500))])
+        await until(pilot, lambda: "‖ paused" in screen_text(app) and "to go" not in screen_text(app))
+
+
+def test_the_feed_names_a_service_that_the_message_leaves_out_and_only_then() -> None:
+    def of(message: str) -> str:
+        return told(fake_run.issue(Severity.ERROR, Phase.AGENT, Code.OUT_OF_MEMORY, message, service="main"))
+
+    assert of("service main hit its limit") == "service main hit its limit"
+    assert of("main.py is missing") == "main: main.py is missing"
+    assert of("hook exit 3") == "main: hook exit 3"
+    assert of("the remaining domain-main hook") == "main: the remaining domain-main hook"
