@@ -27,7 +27,7 @@ from engine.state import RUNNING, RunState
 
 BUSY_SEC = 0.02
 """Pause between two looks while events come."""
-IDLE_SEC = 0.2
+IDLE_SEC = 0.05
 """Longest pause between two looks."""
 LIVENESS_SEC = 1.0
 """How often the owner of a run that was started elsewhere is looked for."""

@@ -14,6 +14,7 @@ from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import fail
 from engine.environments.docker.readiness import start_timeout
 from engine.environments.docker.removal import Thing
+from engine.environments.docker.together import together
 from engine.issues import Code
 from engine.tasks.task import MAIN, NetworkMode
 
@@ -22,6 +23,7 @@ class SingleEnvironment(DockerEnvironment):
     """`main` and its own network (none where the policy says so)."""
 
     _id = ""
+    _networked = False
 
     @property
     def _network(self) -> str:
@@ -32,13 +34,30 @@ class SingleEnvironment(DockerEnvironment):
         if spec.build_context is not None:
             tag = labels.image_tag(labels.content_name(spec.build_context), spec.content_digest, spec.run)
             log = spec.log_folder / "build.log"
-            self.image = await self._shop.builds.image(
-                tag, spec.build_context, spec.run, log, spec.build_timeout_sec, self._watch.activity
-            )
+            async with together() as group:  # a network takes the daemon 0.1 s; a build doesn't need it
+                group.start_soon(self._create_network)
+                self.image = await self._shop.builds.image(
+                    tag, spec.build_context, spec.run, log, spec.build_timeout_sec, self._watch.activity
+                )
             return
         if not spec.image:
             raise fail(Code.ENVIRONMENT_FAILED, "the task has neither an image nor a Dockerfile nor a Compose file")
         self.image = spec.image
+
+    async def _create_network(self) -> None:
+        if self._networked or self.spec.network.mode is NetworkMode.NO_NETWORK:
+            return
+        self._cut_off = True
+        body = {"Name": self._network, "Driver": "bridge", "Labels": self._marks()}
+        try:
+            await self._engine.post("networks/create", body)
+        except EngineCallFailed as error:
+            raise await with_holder(self._engine, error, "create the network") from error
+        self._cut_off = False
+        self._networked = True
+
+    def _marks(self) -> dict[str, str]:
+        return labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
 
     async def _bring_up(self, limit: float) -> None:
         if self.spec.build_context is None:
@@ -51,17 +70,12 @@ class SingleEnvironment(DockerEnvironment):
         raise start_timeout((), limit, {})
 
     async def _create_and_start(self) -> None:
-        marks = labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
-        network = "none"
-        if self.spec.network.mode is not NetworkMode.NO_NETWORK:
-            network = self._network
-            try:
-                await self._engine.post("networks/create", {"Name": network, "Driver": "bridge", "Labels": marks})
-            except EngineCallFailed as error:
-                raise await with_holder(self._engine, error, "create the network") from error
+        await self._create_network()
+        self._cut_off = True
+        network = self._network if self._networked else "none"
         try:
             made = await self._engine.post(
-                "containers/create", self._container_body(network, marks), name=f"{self.project}-{MAIN}-1"
+                "containers/create", self._container_body(network, self._marks()), name=f"{self.project}-{MAIN}-1"
             )
             self._id = made["Id"]
             await self._engine.post(f"containers/{self._id}/start")
