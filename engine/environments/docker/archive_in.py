@@ -16,7 +16,9 @@ import anyio.to_thread
 from engine.environments.docker.containers import Container
 from engine.environments.docker.engine_api import Engine, EngineCallFailed
 from engine.environments.docker.exec import ExecRequest, run_exec
+from engine.environments.docker.failures import fail, from_daemon
 from engine.environments.docker.host_view import HostView
+from engine.issues import Code, Evidence, Phase, TrialFailed
 
 SPOOL_BYTES = 4 * 1024 * 1024
 CHUNK = 256 * 1024
@@ -25,6 +27,16 @@ UPLOAD_SEC = 600.0
 
 class TransferFailed(Exception):
     """A transfer that the container or the daemon did not take; the message says why."""
+
+
+def transfer_failed(error: Exception, doing: str, phase: Phase, service: str) -> TrialFailed:
+    """What a failed transfer means. Words from inside the container are shown, never taken for the host's."""
+    code = Code.ARTIFACT_TRANSFER_FAILED
+    if isinstance(error, TransferFailed):
+        evidence = Evidence("in the container", str(error))
+        return fail(code, f"{doing}: {error}", evidence, phase=phase, service=service)
+    call = error if isinstance(error, EngineCallFailed) else EngineCallFailed(0, str(error) or repr(error))
+    return from_daemon(call, doing, phase=phase, service=service, fallback=code)
 
 
 def pack_bytes(data: bytes, target: PurePosixPath, mode: int) -> IO[bytes]:
@@ -155,6 +167,3 @@ async def _put_without_tar(engine: Engine, container: Container, view: HostView 
             end = await run_exec(engine, container, view, request, timeout_sec=UPLOAD_SEC)
             if end.exit_code != 0:
                 raise TransferFailed(f"{place} can't be written: {end.refused or end.tail}")
-
-
-__all__ = ["EngineCallFailed", "TransferFailed", "pack_bytes", "pack_path", "put", "under_any"]

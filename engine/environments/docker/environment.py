@@ -13,7 +13,7 @@ import anyio
 import anyio.to_thread
 
 from engine.environments.docker import agent_processes, labels
-from engine.environments.docker.archive_in import TransferFailed, pack_bytes, pack_path, put
+from engine.environments.docker.archive_in import TransferFailed, pack_bytes, pack_path, put, transfer_failed
 from engine.environments.docker.archive_out import Download
 from engine.environments.docker.changes import layer_changes, read_changes
 from engine.environments.docker.containers import Container, inspect, main_first
@@ -249,7 +249,10 @@ class DockerEnvironment(ABC):
 
     async def upload(self, source: Path, target: str, *, service: str = MAIN) -> None:
         """The owner inside is root. Raises TrialFailed `artifact_transfer_failed`."""
-        archive = await anyio.to_thread.run_sync(pack_path, source, PurePosixPath(target))
+        try:
+            archive = await anyio.to_thread.run_sync(pack_path, source, PurePosixPath(target))
+        except OSError as error:
+            raise self._transfer_failed(error, f"read {source} for {service}", service) from error
         await self._put(service, target, archive)
 
     async def upload_bytes(self, data: bytes, target: str, *, mode: int = 0o644, service: str = MAIN) -> None:
@@ -289,19 +292,7 @@ class DockerEnvironment(ABC):
         raise self._transfer_failed(TransferFailed(f"not done within {timeout_sec or 0:g} s"), doing, service)
 
     def _transfer_failed(self, error: Exception, doing: str, service: str) -> TrialFailed:
-        if isinstance(error, TransferFailed):  # words from inside the container: shown, never taken for the host's
-            failed = fail(
-                Code.ARTIFACT_TRANSFER_FAILED,
-                f"{doing}: {error}",
-                Evidence("in the container", str(error)),
-                phase=self.phase,
-                service=service,
-            )
-        else:
-            call = error if isinstance(error, EngineCallFailed) else EngineCallFailed(0, str(error) or repr(error))
-            code = Code.ARTIFACT_TRANSFER_FAILED
-            failed = from_daemon(call, doing, phase=self.phase, service=service, fallback=code)
-        return self._located(failed)
+        return self._located(transfer_failed(error, doing, self.phase, service))
 
     # --- processes ------------------------------------------------------------------------------------------------
 
