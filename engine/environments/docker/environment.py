@@ -240,8 +240,7 @@ class DockerEnvironment(ABC):
     def _container(self, service: str) -> Container:
         container = self._watch.containers.get(service)
         if container is None:
-            known = ", ".join(self.services) or "none"
-            message = f"there is no service {service!r} (there is: {known})"
+            message = f"there is no service {service!r} (there is: {', '.join(self.services) or 'none'})"
             raise fail(Code.ENVIRONMENT_FAILED, message, phase=self.phase, service=service)
         return container
 
@@ -279,9 +278,8 @@ class DockerEnvironment(ABC):
         container = self._container(service)
         if service in self._watch.dead and container.running:
             container = await self._watch.again(service)
-        base = self.workdir if service == MAIN else container.workdir
         view = self._watch.views.get(service)
-        place = str(PurePosixPath(base) / source)
+        place = str(PurePosixPath(self.workdir if service == MAIN else container.workdir) / source)
         one = Download(self._engine, container, view, place, destination, exclude=exclude, max_bytes=max_bytes)
         doing = f"fetch {source} from {service}"
         with anyio.move_on_after(timeout_sec):
