@@ -22,6 +22,7 @@ from engine.runs.card import RunCard
 from engine.runs.event_log import EventLog
 from engine.runs.harbor_writer import HarborWriter
 from engine.runs.plan import Plan, PlannedTrial
+from engine.runs.pull_stop import PullStop
 from engine.state import FAILED, PASSED, WAITING
 from engine.trial.job import TrialJob
 from engine.trial.trial import run_trial
@@ -66,6 +67,7 @@ class Run:
         self._cancelled = False
         self._reason = ""
         self._disk_was_full = False
+        self._pulls = PullStop()
         self._began = time.monotonic()
         self._forced = anyio.Event()
         self._over = anyio.Event()
@@ -152,7 +154,7 @@ class Run:
                 self.queue.clear()
             if not self.queue and not self._scopes:
                 return
-            if self._spend_is_over():
+            if self._spend_is_over() or self._images_cant_be_had():
                 continue
             blocked = self._why_not()
             if not blocked and self.queue:
@@ -215,6 +217,22 @@ class Run:
         self.queue.clear()
         return True
 
+    def _images_cant_be_had(self) -> bool:
+        if not self.queue or not self._pulls.hopeless:
+            return False
+        self._reason = "images can't be had"
+        self._run_issue(
+            Code.PULL_FAILED,
+            Severity.ERROR,
+            f"{self._pulls.failed} of {self._pulls.ended} trials did not get their images: "
+            f"{len(self.queue)} trials are not started",
+            "`trialdeck resume` goes on once the registry gives them",
+        )
+        for planned in self.queue:
+            self._never_started(planned, Code.PULL_FAILED, "not started: the images of most trials can't be had")
+        self.queue.clear()
+        return True
+
     def _say_waiting(self, planned: PlannedTrial, reason: str) -> None:
         trial = self.log.state.trials[planned.trial]
         if trial.state != WAITING or trial.waiting_for.partition(" ")[0] != reason.partition(" ")[0]:
@@ -255,6 +273,7 @@ class Run:
                     self.log.append(record.finished)
                     self.log.sync()
                     self._store(lambda: self.harbor.trial_finished(name))
+                self._pulls.trial_ended(self.log.state.trials[name].issues)
         except Exception as error:  # a fault of ours in one trial must not end the others
             self._trial_broke(name, error)
         finally:

@@ -1,0 +1,76 @@
+"""Whole runs on fake environments: nothing is started but what the provider pretends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from engine import events as ev
+from engine.runs.card import CardTask, Conduct, RunCard
+from engine.runs.event_log import EventLog
+from engine.runs.plan import Plan, make_plan
+from engine.runs.resume import remaining, set_aside
+from engine.runs.run import Run
+from engine.state import RunState
+from engine.tasks.task_set import find_tasks
+from tests.engine.fake_environment import FakeProvider
+from tests.engine.tasks.task_folders import make_task
+
+ARM = ev.ArmInfo(name="a", agent="nop")
+
+
+class RunRig:
+    """A run of small tasks. `provider` says how they go; `conduct` goes into the card."""
+
+    def __init__(self, place: Path, tasks: Sequence[str] = ("t",), *, attempts: int = 1, **conduct: Any) -> None:
+        for name in tasks:
+            make_task(place / "tasks" / name)
+        found = find_tasks([place / "tasks"], (), ())
+        self.folder = place / "run"
+        self.folder.mkdir()
+        self.card = RunCard(
+            run="run",
+            name="run",
+            created=datetime(2026, 1, 1, tzinfo=UTC),
+            engine_version="0",
+            arms=(ARM,),
+            task_set=ev.TaskSetInfo(name="tasks", digest="d"),
+            tasks=tuple(CardTask(id=task.id, folder=str(task.folder), digest=task.digest) for task in found.tasks),
+            attempts=attempts,
+            conduct=Conduct(**conduct),
+        )
+        self.plan: Plan = make_plan(
+            found, (ARM,), attempts=attempts, seed=1, host=self.card.conduct.host, allowed_host_env={}
+        )
+        self.provider = FakeProvider(place / "containers")
+        self.log = EventLog(self.folder)
+        for planned in self.plan.trials:
+            self.log.append(
+                ev.TrialPlanned(
+                    trial=planned.trial,
+                    task=planned.task.id,
+                    arm="a",
+                    attempt=planned.attempt,
+                    position=planned.position,
+                )
+            )
+
+    @property
+    def state(self) -> RunState:
+        return self.log.state
+
+    async def execute(self) -> int:
+        """One process's share of it."""
+        left = remaining(self.plan, self.state)
+        set_aside(self.log, left)
+        run = Run(self.folder, self.card, self.plan, left.todo, self.log, self.provider, {})
+        with anyio.fail_after(30):
+            return await run.execute()
+
+    def told(self) -> list[str]:
+        """What was said of the whole run."""
+        return [issue.message for issue in self.state.run_issues]
