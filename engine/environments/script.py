@@ -24,7 +24,7 @@ def normalised(script: bytes) -> bytes:
     for line in lines:
         if line.startswith(b"#!"):
             return line + b"\n" + script
-        if line.strip() and not line.startswith(b"#"):
+        if line.strip() and not line.lstrip().startswith(b"#"):
             break
     return script
 

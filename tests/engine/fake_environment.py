@@ -61,11 +61,12 @@ class Reply:
     out_of_memory: bool = False
     kills_environment: bool = False
     times: int = -1
+    starts: bool = True
 
 
 @dataclass
 class FakeProvider:
-    """`faults` and `hangs` go by the beginning of a call's line: what it raises, and how many seconds it takes.
+    """`faults` and `hangs` go by the first words of a call's line: what it raises, and how many seconds it takes, once.
     `image` puts files into an environment that starts."""
 
     root: Path
@@ -95,9 +96,10 @@ class FakeProvider:
         out_of_memory: bool = False,
         kills_environment: bool = False,
         times: int = -1,
+        starts: bool = True,
     ) -> None:
         self.replies.append(
-            Reply(match, exit_code, out, err, does, forever, out_of_memory, kills_environment, times),
+            Reply(match, exit_code, out, err, does, forever, out_of_memory, kills_environment, times, starts),
         )
 
     def environment(self, spec: EnvironmentSpec, emit: Emit) -> FakeEnvironment:
@@ -137,15 +139,14 @@ class FakeProvider:
     async def call(self, line: str) -> None:
         self.calls.append(line)
         await anyio.lowlevel.checkpoint()
-        for begins, seconds in self.hangs.items():
-            if line.startswith(begins):
-                try:
-                    await anyio.sleep(seconds)
-                except anyio.get_cancelled_exc_class():
-                    self.cancelled.append(line)
-                    raise
+        for begins in [begins for begins in self.hangs if f"{line} ".startswith(f"{begins} ")]:
+            try:
+                await anyio.sleep(self.hangs.pop(begins))
+            except anyio.get_cancelled_exc_class():
+                self.cancelled.append(line)
+                raise
         for begins, fault in self.faults.items():
-            if line.startswith(begins):
+            if f"{line} ".startswith(f"{begins} "):
                 raise fault
 
 
@@ -240,6 +241,7 @@ class FakeEnvironment:
             timed_out=scope.cancelled_caught,
             out_of_memory=reply.out_of_memory,
             environment_alive=given.service not in self.dead,
+            started=reply.starts,
             tail=(reply.out + reply.err).decode("utf-8", "replace"),
         )
 
