@@ -25,7 +25,7 @@ async def cancelled_while(rig: Rig, call: str) -> ev.TrialFinished:
         async with anyio.create_task_group() as group:
 
             async def cancel() -> None:
-                while rig.provider.hangs:
+                while call in rig.provider.hangs:
                     await anyio.lowlevel.checkpoint()
                 scope.cancel()
 

@@ -12,7 +12,7 @@ from engine import events as ev
 from engine.issues import Code, Issue, Phase, Severity
 from engine.trial import log_file
 from engine.trial.log_file import LogFile
-from tests.engine.fake_environment import broken
+from tests.engine.fake_environment import Command, broken
 from tests.engine.trial.trials import FRESH, Rig
 
 NO_SPACE = OSError(errno.ENOSPC, "No space left on device")
@@ -120,8 +120,12 @@ async def test_a_fatal_issue_that_comes_by_itself_leaves_the_trial_unscored(tmp_
 async def test_the_environment_knows_which_phase_it_is_in(tmp_path: Path) -> None:
     rig = Rig(tmp_path, '[verifier]\n[[verifier.collect]]\ncommand = "dump"\n')
     seen: dict[str, Phase] = {}
+
+    def look(command: Command) -> None:
+        seen[command.words[-1]] = command.environment.phase
+
     for word in ("work", "dump", "/tests/test.sh"):
-        rig.provider.when(word, does=lambda command, word=word: seen.update({word: command.environment.phase}))
+        rig.provider.when(word, does=look)
     await rig.trial()
     assert seen == {"work": Phase.AGENT, "dump": Phase.COLLECT, "/tests/test.sh": Phase.VERIFY}
 

@@ -21,7 +21,11 @@ INFRA = b"VERIFIER INFRA ERROR: no network\n"
 async def test_artifacts_stand_at_their_own_places_in_the_fresh_verifier(tmp_path: Path) -> None:
     entries = 'artifacts = [{source = "/app/out", destination = "elsewhere"}, "rel.txt"]\n'
     rig = Rig(tmp_path, entries + FRESH)
-    left = {"/app/out/a": "1", "/app/rel.txt": "2", "/logs/artifacts/p.diff": b"a\r\n\xff no newline at the end"}
+    left: dict[str, str | bytes] = {
+        "/app/out/a": "1",
+        "/app/rel.txt": "2",
+        "/logs/artifacts/p.diff": b"a\r\n\xff no newline at the end",
+    }
     rig.provider.when("work", does=writes(left))
     rig.scores()
     assert (await rig.trial()).passed
@@ -69,8 +73,13 @@ async def test_something_handed_over_needs_no_words(tmp_path: Path) -> None:
 
 async def test_two_services_with_one_place_in_the_verifier_are_told_case_41(tmp_path: Path) -> None:
     entries = 'artifacts = ["/var/x", {source = "/var/x", service = "db", destination = "db"}]\n'
+
+    def image(environment: FakeEnvironment) -> None:
+        for name in ("main", "db"):
+            environment.write("/var/x", name, name)
+
     rig = Rig(tmp_path, entries + FRESH, services=("main", "db"))
-    rig.provider.image = lambda environment: [environment.write("/var/x", name, name) for name in ("main", "db")]
+    rig.provider.image = image
     rig.scores()
     assert (await rig.trial()).passed
     assert "db:/var/x goes to /var/x" in rig.issue(Code.ARTIFACT_COLLISION).message
