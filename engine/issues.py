@@ -78,6 +78,7 @@ class Code(StrEnum):
     VERIFIER_RESULT_INVALID = "verifier_result_invalid"
     VERIFIER_TIMEOUT = "verifier_timeout"
     REWARD_IS_BOOLEAN = "reward_is_boolean"
+    REWARD_CONTRADICTED = "reward_contradicted"
     PASSED_WITHOUT_CHANGES = "passed_without_changes"
     # cleanup
     LEFTOVER = "leftover"

@@ -19,7 +19,7 @@ from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.layout import CHANGES
 from engine.tasks.host_env import resolve_env
 from engine.tasks.instruction import read_instruction
-from engine.tasks.task import LOGS_AGENT
+from engine.tasks.task import LOGS_AGENT, MAIN
 from engine.text import clean_line, decode_output
 from engine.trial.job import AGENT_SETUP_SEC, DOWNLOAD_SEC, MAX_LOG_FOLDER_BYTES, Stage, TrialJob
 from engine.trial.log_file import LogFile
@@ -102,6 +102,8 @@ class _Work:
             sink=self._log.write,
             timeout_sec=timeout_sec,
         )
+        if self._last is None and not result.started and result.environment_alive:
+            raise TrialFailed(_not_started(result))
         self._last = result
         return result
 
@@ -216,6 +218,20 @@ class _Clock:
         if self._began is None:
             return 0.0
         return (time.monotonic() if self._ended is None else self._ended) - self._began
+
+
+def _not_started(result: ExecResult) -> Issue:
+    """Not the agent's end: it never began. The working directory, the user or the shell that the task names is not
+    there."""
+    why = clean_line(result.tail, WHAT_CHARS)
+    return Issue(
+        Severity.FATAL,
+        Phase.AGENT,
+        Code.SETUP_FAILED,
+        f"no command can be started in main as the task wants it: {why}",
+        (Evidence("the engine says", result.tail),),
+        service=MAIN,
+    )
 
 
 def _agent_raised(error: Exception, seconds: float) -> Issue:

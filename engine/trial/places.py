@@ -11,8 +11,17 @@ from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.task import MAIN
 
 EMPTY_SEC = 60.0
-EMPTY_SCRIPT = 'shopt -s dotglob nullglob; for folder; do rm -rf -- "$folder"/* || failed=1; done; exit "${failed:-0}"'
-"""For `bash -c`: removes what is in each of the given folders, and leaves the folders."""
+EMPTY_SCRIPT = """
+shopt -s dotglob nullglob
+for folder; do
+    if [ -L "$folder" ] || [ -f "$folder" ]; then rm -f -- "$folder" || failed=1; continue; fi
+    names=("$folder"/*)
+    for ((at = 0; at < ${#names[@]}; at += 200)); do rm -rf -- "${names[@]:at:200}" || failed=1; done
+done
+exit "${failed:-0}"
+"""
+"""For `bash -c`: removes what is in each of the given folders, however much. A link or a file in
+a folder's place is removed itself, and nothing it leads to."""
 
 
 async def make_log_folders(environment: Environment, names: Sequence[str]) -> None:

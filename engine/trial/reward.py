@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ class RewardReading(msgspec.Struct, frozen=True, kw_only=True):
     """What the verifier left. `reward` is the primary one, None with `problem` saying why. `source`: the file read.
 
     `booleans`: names of rewards that were JSON's true or false (they count as 1 and 0). `raw` is the file's beginning.
+    `contradiction`: what the other file says, where it has another valid reward; "" where it doesn't.
     """
 
     reward: float | None = None
@@ -28,26 +30,46 @@ class RewardReading(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     raw: str = ""
     booleans: tuple[str, ...] = ()
+    contradiction: str = ""
 
 
-def read_reward(folder: Path) -> RewardReading:
-    """The reward in a verifier's log folder on the host."""
+def read_reward(folder: Path, left_out: Sequence[str] = ()) -> RewardReading:
+    """The reward in a verifier's log folder on the host; `left_out` says which files did not reach it (`NAME: why`)."""
+    reading = _first_found(folder, left_out)
+    if reading.source == "reward.json" and reading.reward is not None:
+        other = _read_file(folder / "reward.txt", parse_text)
+        if other is not None and other.reward is not None and other.reward != reading.reward:
+            said = f"reward.json says {reading.reward:g}, reward.txt says {other.reward:g}: reward.json counts"
+            return msgspec.structs.replace(reading, contradiction=said)
+    return reading
+
+
+def _first_found(folder: Path, left_out: Sequence[str]) -> RewardReading:
     for name, parse in (("reward.json", parse_json), ("reward.txt", parse_text)):
-        path = folder / name
-        if path.is_symlink():
-            return RewardReading(source=name, problem=f"{name} is a symbolic link, expected a file")
-        if path.is_dir():
-            return RewardReading(source=name, problem=f"{name} is a folder, expected a file")
-        if path.is_file():
-            try:
-                with path.open("rb") as file:
-                    data = file.read(MAX_BYTES + 1)
-            except OSError as error:
-                return RewardReading(source=name, problem=f"{name} cannot be read: {error.strerror}")
-            if len(data) > MAX_BYTES:
-                return RewardReading(source=name, problem=f"{name} is larger than 1 MiB", raw=_shown(data))
-            return msgspec.structs.replace(parse(data), source=name, raw=_shown(data))
+        if (reading := _read_file(folder / name, parse)) is not None:
+            return reading
+        for line in left_out:
+            if line.startswith(f"{name}: "):
+                return RewardReading(source=name, problem=f"{line}; expected a file")
     return RewardReading(problem="the verifier wrote neither reward.json nor reward.txt")
+
+
+def _read_file(path: Path, parse: Callable[[bytes], RewardReading]) -> RewardReading | None:
+    name = path.name
+    if path.is_symlink():
+        return RewardReading(source=name, problem=f"{name} is a symbolic link, expected a file")
+    if path.is_dir():
+        return RewardReading(source=name, problem=f"{name} is a folder, expected a file")
+    if not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        return RewardReading(source=name, problem=f"{name} cannot be read: {error.strerror}")
+    if len(data) > MAX_BYTES:
+        return RewardReading(source=name, problem=f"{name} is larger than 1 MiB", raw=_shown(data))
+    return msgspec.structs.replace(parse(data), source=name, raw=_shown(data))
 
 
 def parse_text(data: bytes) -> RewardReading:

@@ -119,7 +119,7 @@ class _Trial:
                 Severity.WARNING,
                 Phase.VERIFY,
                 Code.PASSED_WITHOUT_CHANGES,
-                "passed, although no file in main was changed and no artifact has content: does the task pass as it is?",
+                "passed, although nothing in main was changed and no artifact has content: does the task pass as it is?",
             )
         )
 
@@ -137,6 +137,7 @@ class _Trial:
         """Between steps: each has its own logs, and no agent sees the tests of the step before."""
         folders = [str(LOGS_AGENT), str(LOGS_VERIFIER), str(LOGS_ARTIFACTS), *([str(TESTS)] if tests else [])]
         await empty_folders(environment, folders, Phase.AGENT, Code.SETUP_FAILED)
+        await make_log_folders(environment, ("agent", "verifier", "artifacts"))
 
     async def _enter_step(self, stage: Stage, environment: Environment) -> None:
         """A step's own files and health check, before its agent."""

@@ -15,20 +15,21 @@ from engine.environments.environment import Emit, Environment, ExecResult, Provi
 from engine.environments.script import launch, normalised
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.host_env import resolve_env
-from engine.tasks.task import LOGS_VERIFIER, TESTS
+from engine.tasks.task import LOGS_VERIFIER, MAIN, TESTS
 from engine.tasks.verifier_image import VerifierImage, test_script
-from engine.text import decode_output
+from engine.text import clean_line, decode_output
 from engine.trial.collect import Collected
 from engine.trial.definitions import verifier_environment
 from engine.trial.job import DOWNLOAD_SEC, MAX_LOG_FOLDER_BYTES, SCRIPT_FETCH_SEC, Stage, TrialJob
 from engine.trial.log_file import LogFile
-from engine.trial.places import EMPTY_SCRIPT, empty_folders, make_log_folders
+from engine.trial.places import EMPTY_SCRIPT, EMPTY_SEC, empty_folders, make_log_folders
 from engine.trial.record import Record, StepVerdict
 from engine.trial.reward import RewardReading, read_reward
 from engine.trial.verifier_evidence import VerifierEvidence, look
 
 _SCRIPT = str(TESTS / "test.sh")
 _OUTPUT = "test-stdout.txt"
+WHAT_CHARS = 500
 
 
 class FreshVerifier:
@@ -52,7 +53,7 @@ class FreshVerifier:
         for row in handed_over:
             record.activity(f"restore {row.path}")
             other = placed.setdefault(row.path, row)
-            if other is not row:
+            if other.service != row.service:
                 _tell_collision(record, row, other)
             await self.environment.upload(folder / row.destination, row.path)
 
@@ -105,7 +106,9 @@ async def verify(
         )
     if (complaint := log.complaint(Phase.VERIFY)) is not None:
         record.issue(complaint)
-    await _download_logs(environment, logs)
+    if not result.started and result.environment_alive:
+        raise TrialFailed(_not_started(result))
+    left_out = await _download_logs(environment, logs)
     if result.timed_out:
         raise TrialFailed(
             Issue(
@@ -116,7 +119,20 @@ async def verify(
                 (_last_output(log),),
             )
         )
-    return _judge(record, stage, logs, result, log, fresh=image is not None)
+    return _judge(record, stage, logs, result, log, left_out, fresh=image is not None)
+
+
+def _not_started(result: ExecResult) -> Issue:
+    why = clean_line(result.tail, WHAT_CHARS)
+    message = f"test.sh could not be started: {why}"
+    return Issue(
+        Severity.FATAL,
+        Phase.VERIFY,
+        Code.VERIFIER_SETUP_FAILED,
+        message,
+        (Evidence("the engine says", result.tail),),
+        service=MAIN,
+    )
 
 
 async def _bring_tests(
@@ -128,7 +144,7 @@ async def _bring_tests(
         folders = [job.task.folder / "tests", *([stage.folder / "tests"] if stage.folder is not None else [])]
         for tests in folders:
             if tests.is_dir():
-                await environment.upload(tests, str(TESTS))
+                await _upload_tests(environment, tests)
         source = test_script(job.task, stage.step)
         if source is None:
             raise TrialFailed(
@@ -158,21 +174,31 @@ async def _bring_tests(
     return _SCRIPT
 
 
+async def _upload_tests(environment: Environment, tests: Path) -> None:
+    """What the agent put in the place of the folder or of a part of it makes room."""
+    try:
+        await environment.upload(tests, str(TESTS))
+    except TrialFailed:
+        await environment.execute(["rm", "-rf", "--", str(TESTS)], user="0", timeout_sec=EMPTY_SEC)
+        await environment.upload(tests, str(TESTS))
+
+
 def _last_output(log: LogFile) -> Evidence:
     return Evidence("last output", decode_output(log.tail), log.name, log.lines)
 
 
-async def _download_logs(environment: Environment, logs: Path) -> None:
-    """`/logs/verifier` to the host. Our own record of the output wins over a file of that name in there."""
+async def _download_logs(environment: Environment, logs: Path) -> tuple[str, ...]:
+    """`/logs/verifier` to the host; what was left out of it, and why. Our own record of the output wins over a file of
+    that name in there."""
     with anyio.move_on_after(DOWNLOAD_SEC):
-        await environment.download(
+        transfer = await environment.download(
             str(LOGS_VERIFIER),
             logs,
             exclude=(str(LOGS_VERIFIER / _OUTPUT),),
             max_bytes=MAX_LOG_FOLDER_BYTES,
             timeout_sec=DOWNLOAD_SEC,
         )
-        return
+        return transfer.skipped
     raise TrialFailed(
         Issue(
             Severity.FATAL,
@@ -183,8 +209,17 @@ async def _download_logs(environment: Environment, logs: Path) -> None:
     )
 
 
-def _judge(record: Record, stage: Stage, logs: Path, result: ExecResult, log: LogFile, *, fresh: bool) -> StepVerdict:
-    reading = read_reward(logs)
+def _judge(
+    record: Record,
+    stage: Stage,
+    logs: Path,
+    result: ExecResult,
+    log: LogFile,
+    left_out: Sequence[str],
+    *,
+    fresh: bool,
+) -> StepVerdict:
+    reading = read_reward(logs, left_out)
     evidence = look(logs / _OUTPUT, logs / "ctrf.json", result.exit_code)
     output = _last_output(log)
     never_tested = bool(evidence.setup_failure) and not evidence.tests_ran and not reading.reward
@@ -200,6 +235,10 @@ def _judge(record: Record, stage: Stage, logs: Path, result: ExecResult, log: Lo
                 Code.REWARD_IS_BOOLEAN,
                 f"{reading.source}: {name} is true or false, counted as 1 or 0",
             )
+        )
+    if reading.contradiction:
+        record.issue(
+            Issue(Severity.WARNING, Phase.VERIFY, Code.REWARD_CONTRADICTED, reading.contradiction, (output,))
         )
     reward = None if never_tested and fresh else reading.reward
     counts = evidence.counts
