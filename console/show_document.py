@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from console.run_condition import Condition
+from console.run_condition import INTERRUPTED, Condition
 from console.show_schema import (
     ArmFacts,
     ArtifactFacts,
@@ -54,13 +54,24 @@ def show_document(folder: Path, state: RunState, condition: Condition) -> ShowDo
         run=_run(folder, state, condition),
         task_set=TaskSetFacts(name=clean_line(task_set.name), version=task_set.version, digest=task_set.digest),
         arms=tuple(_arm(state.arms[name], found) for name, found in outcomes.items()),
-        trials=tuple(_trial(trial) for trial in sorted(state.trials.values(), key=lambda trial: trial.position)),
+        trials=tuple(
+            _trial(trial, _word(trial, condition))
+            for trial in sorted(state.trials.values(), key=lambda trial: trial.position)
+        ),
     )
+
+
+def _word(trial: TrialState, condition: Condition) -> str:
+    """Nothing runs or waits without an engine: what it was at when it went was cut off, the rest is still to come."""
+    if condition.state != INTERRUPTED:
+        return trial.state
+    return {st.RUNNING: st.INTERRUPTED, st.WAITING: st.QUEUED}.get(trial.state, trial.state)
 
 
 def _run(folder: Path, state: RunState, condition: Condition) -> RunFacts:
     plan, finished = state.plan, state.finished
     host = plan.host if plan is not None else HostInfo()
+    words = [_word(trial, condition) for trial in state.trials.values()]
     seconds = finished.seconds if finished is not None else None
     if seconds is None and state.last_event_at is not None:
         seconds = state.elapsed(state.last_event_at)
@@ -83,7 +94,7 @@ def _run(folder: Path, state: RunState, condition: Condition) -> RunFacts:
         attempts=plan.attempts if plan is not None else 0,
         planned=max(len(state.trials), plan.trials if plan is not None else 0),
         done=state.done,
-        trials_by_state={word: state.count(word) for word in STATES},
+        trials_by_state={word: words.count(word) for word in STATES},
         concurrency=state.concurrency,
         seed=plan.seed if plan is not None else 0,
         timeout_factor=plan.timeout_factor if plan is not None else 1.0,
@@ -146,7 +157,7 @@ def _rate(outcomes: Sequence[TrialOutcome]) -> Rate | None:
         return None
 
 
-def _trial(trial: TrialState) -> TrialFacts:
+def _trial(trial: TrialState, word: str) -> TrialFacts:
     return TrialFacts(
         trial=clean_line(trial.trial),
         folder=clean_line(trial.trial),
@@ -156,7 +167,7 @@ def _trial(trial: TrialState) -> TrialFacts:
         position=trial.position,
         category=trial.category,
         difficulty=trial.difficulty,
-        state=trial.state,
+        state=word,
         passed=trial.passed,
         reward=trial.reward,
         rewards=trial.rewards,

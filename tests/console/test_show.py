@@ -143,6 +143,21 @@ def test_the_condition_of_a_run_is_one_word(
     assert (run["state"], run["cause"]) == (state, cause)
 
 
+@pytest.mark.parametrize("owned", [True, False])
+def test_case_76_a_trial_that_ran_when_the_engine_went_is_interrupted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], owned: bool
+) -> None:
+    waits = ev.TrialWaiting(trial="later__oracle__1", reason="memory")
+    folder = write(tmp_path / "run", [*planned(["hello", "later"], ["oracle"]), started(), *begun("hello__oracle__1"), waits])
+    if owned:
+        write_json(folder / ENGINE, this_process())
+    document = shown(folder, capsys)
+    words = {trial["task"]: trial["state"] for trial in document["trials"]}
+    gone = {"hello": "interrupted", "later": "queued"}
+    assert words == ({"hello": "running", "later": "waiting"} if owned else gone)
+    assert {word for word, number in document["run"]["trials_by_state"].items() if number} == set(words.values())
+
+
 def test_a_process_with_the_number_of_a_dead_engine_does_not_make_the_run_live(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
