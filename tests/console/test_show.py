@@ -148,7 +148,9 @@ def test_case_76_a_trial_that_ran_when_the_engine_went_is_interrupted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], owned: bool
 ) -> None:
     waits = ev.TrialWaiting(trial="later__oracle__1", reason="memory")
-    folder = write(tmp_path / "run", [*planned(["hello", "later"], ["oracle"]), started(), *begun("hello__oracle__1"), waits])
+    folder = write(
+        tmp_path / "run", [*planned(["hello", "later"], ["oracle"]), started(), *begun("hello__oracle__1"), waits]
+    )
     if owned:
         write_json(folder / ENGINE, this_process())
     document = shown(folder, capsys)
