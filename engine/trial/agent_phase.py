@@ -303,6 +303,7 @@ async def _note_changes(job: TrialJob, environment: Environment, record: Record)
         record.issue(msgspec.structs.replace(failure.issue, severity=Severity.WARNING, phase=Phase.AGENT))
         return 0
     changes = [change for change in found if not change.path.startswith(REPLAY_STATE)]
+    record.deleted = tuple(change.path for change in changes if change.kind == "deleted")
     listing = {kind: [change.path for change in changes if change.kind == kind] for kind in _KINDS}
     text = msgspec.json.format(_encodable(listing)) + b"\n"
     (record.folder / CHANGES).write_bytes(text)

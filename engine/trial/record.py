@@ -51,6 +51,8 @@ class Record:
         self.cost_usd: float | None = None
         self.agent_seconds: float | None = None
         self.timed_out = False
+        self.deleted: tuple[str, ...] = ()
+        """Paths in `main` that were gone when the last agent had ended."""
         self.phase_now = Phase.PREPARE
         self.step_now = ""
         self.finished: ev.TrialFinished | None = None

@@ -119,7 +119,7 @@ class _Trial:
                 Severity.WARNING,
                 Phase.VERIFY,
                 Code.PASSED_WITHOUT_CHANGES,
-                "passed, although nothing in main was changed and no artifact has content: does the task pass as it is?",
+                "passed, although nothing in main was changed and no artifact has content; does it pass as it is?",
             )
         )
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 
 import anyio
 import msgspec
 
 from engine import events as ev
 from engine.environments.environment import Emit, Environment, ExecResult, Provider
+from engine.environments.excludes import Excludes
 from engine.environments.script import launch, normalised
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.host_env import resolve_env
@@ -22,7 +23,7 @@ from engine.trial.collect import Collected
 from engine.trial.definitions import verifier_environment
 from engine.trial.job import DOWNLOAD_SEC, MAX_LOG_FOLDER_BYTES, SCRIPT_FETCH_SEC, Stage, TrialJob
 from engine.trial.log_file import LogFile
-from engine.trial.places import EMPTY_SCRIPT, EMPTY_SEC, empty_folders, make_log_folders
+from engine.trial.places import EMPTY_SEC, empty_folders, make_log_folders
 from engine.trial.record import Record, StepVerdict
 from engine.trial.reward import RewardReading, read_reward
 from engine.trial.verifier_evidence import VerifierEvidence, look
@@ -30,6 +31,7 @@ from engine.trial.verifier_evidence import VerifierEvidence, look
 _SCRIPT = str(TESTS / "test.sh")
 _OUTPUT = "test-stdout.txt"
 WHAT_CHARS = 500
+PATHS_AT_ONCE = 100
 
 
 class FreshVerifier:
@@ -48,7 +50,7 @@ class FreshVerifier:
             raise TrialFailed(msgspec.structs.replace(failure.issue, phase=Phase.VERIFY)) from failure
         await make_log_folders(self.environment, ("verifier",))
         handed_over = [row for row in rows if row.destination and os.path.lexists(folder / row.destination)]
-        await self._make_room(row.path for row in handed_over if row.type == "directory")
+        await self._delete_again(handed_over, record.deleted)
         placed: dict[str, Collected] = {}
         for row in handed_over:
             record.activity(f"restore {row.path}")
@@ -57,12 +59,24 @@ class FreshVerifier:
                 _tell_collision(record, row, other)
             await self.environment.upload(folder / row.destination, row.path)
 
-    async def _make_room(self, paths: Iterable[str]) -> None:
-        """A folder is restored as it was: what the image has there, and the agent deleted, does not come back."""
-        folders = [path for path in paths if path != "/" and not path.startswith("/logs/")]
-        if folders:
-            command = ["bash", "-c", EMPTY_SCRIPT, "bash", *folders]
+    async def _delete_again(self, rows: Sequence[Collected], deleted: Sequence[str]) -> None:
+        """What the agent deleted in a folder that is handed over does not come back from the verifier's image. What
+        that image has there of its own stays, and so does what the artifact excludes."""
+        paths = [path for path in deleted if any(_holds(row, path) for row in rows)]
+        for at in range(0, len(paths), PATHS_AT_ONCE):
+            command = ["rm", "-rf", "--", *paths[at : at + PATHS_AT_ONCE]]
             await self.environment.execute(command, user="0", timeout_sec=DOWNLOAD_SEC)
+
+
+def _holds(row: Collected, path: str) -> bool:
+    """Does this artifact speak for the path?"""
+    folder = PurePosixPath(row.path)
+    if row.service != MAIN or row.type != "directory" or not PurePosixPath(path).is_relative_to(folder):
+        return False
+    relative = str(PurePosixPath(path).relative_to(folder))
+    if relative == ".":
+        return not row.exclude
+    return not Excludes(row.exclude, folder)(relative)
 
 
 def _tell_collision(record: Record, row: Collected, other: Collected) -> None:
@@ -237,9 +251,7 @@ def _judge(
             )
         )
     if reading.contradiction:
-        record.issue(
-            Issue(Severity.WARNING, Phase.VERIFY, Code.REWARD_CONTRADICTED, reading.contradiction, (output,))
-        )
+        record.issue(Issue(Severity.WARNING, Phase.VERIFY, Code.REWARD_CONTRADICTED, reading.contradiction, (output,)))
     reward = None if never_tested and fresh else reading.reward
     counts = evidence.counts
     record.emit(

@@ -20,8 +20,9 @@ from engine.environments.docker.containers import Container
 from engine.environments.docker.engine_api import Engine, EngineCallFailed
 from engine.environments.docker.exec import ExecRequest, open_exec, run_exec
 from engine.environments.docker.host_view import HostView
-from engine.environments.docker.unpacking import Excludes, OverCap, Unpacking, unpack_one
+from engine.environments.docker.unpacking import OverCap, Unpacking, unpack_one
 from engine.environments.environment import Transfer
+from engine.environments.excludes import Excludes
 
 GO_DIR, GO_LINK = 1 << 31, 1 << 27
 GO_OTHER = 1 << 26 | 1 << 25 | 1 << 24

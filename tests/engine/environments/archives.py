@@ -7,7 +7,8 @@ import tarfile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from engine.environments.docker.unpacking import Excludes, Unpacking
+from engine.environments.docker.unpacking import Unpacking
+from engine.environments.excludes import Excludes
 
 
 def archive(*members: tuple[str, dict[str, Any]], content: bytes = b"x") -> io.BytesIO:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from engine.environments.docker.unpacking import Excludes
+from engine.environments.excludes import Excludes
 from tests.engine.environments.archives import archive, file, folder, hardlink, symlink, unpack
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from engine import events as ev
+from engine.environments.environment import FileChange
 from engine.issues import Code, Phase, Severity
 from engine.trial import verify
-from tests.engine.fake_environment import FakeEnvironment, broken
+from tests.engine.fake_environment import Command, FakeEnvironment, broken
 from tests.engine.trial.trials import FRESH, Rig, writes
 
 pytestmark = pytest.mark.anyio
@@ -36,12 +37,19 @@ async def test_artifacts_stand_at_their_own_places_in_the_fresh_verifier(tmp_pat
 
 
 async def test_what_the_agent_deleted_does_not_come_back_from_the_verifiers_image(tmp_path: Path) -> None:
+    """And what the verifier's image has of its own in that folder, and what the artifact excludes, stays."""
+
     def image(environment: FakeEnvironment) -> None:
         environment.write("/app/original.py", "from the image")
         environment.write("/app/.hidden/x", "from the image")
+        environment.write("/app/node_modules/lib", "from the image")
+        if environment.spec.environment == "verifier":
+            environment.write("/app/fixtures/secret", "the verifier's own")
 
-    rig = Rig(tmp_path, 'artifacts = ["/app"]\n' + FRESH)
+    rig = Rig(tmp_path, 'artifacts = [{source = "/app", exclude = ["node_modules"]}]\n' + FRESH)
     rig.provider.image = image
+    gone = ("/app/original.py", "/app/node_modules/lib", "/etc/hosts")
+    rig.provider.changed = [FileChange(path, "deleted") for path in gone]
 
     def work(command: object) -> None:
         app = rig.agent().place("/app")
@@ -49,8 +57,17 @@ async def test_what_the_agent_deleted_does_not_come_back_from_the_verifiers_imag
 
     rig.provider.when("work", does=work)
     rig.scores()
+
+    def again(command: Command) -> None:
+        for path in command.words[3:]:
+            command.environment.place(path).unlink()
+
+    rig.provider.when("rm -rf -- /app", does=again)
     await rig.trial()
-    assert sorted(path.name for path in rig.verifier().place("/app").iterdir()) == [".hidden", "renamed.py"]
+    left = {path.name for path in rig.verifier().place("/app").iterdir()}
+    assert left == {".hidden", "renamed.py", "node_modules", "fixtures"}
+    assert rig.command("rm -rf -- /app").words[3:] == ("/app/original.py",)
+    assert rig.verifier().read("/app/node_modules/lib") == b"from the image"
 
 
 async def test_nothing_handed_over_is_said_case_40(tmp_path: Path) -> None:
