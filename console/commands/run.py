@@ -18,7 +18,7 @@ from engine.agents.registry import name_arms
 from engine.events import HostInfo
 from engine.runs.card import CardTask, Conduct, RunCard
 from engine.runs.plan import Plan, make_plan
-from engine.runs.start import launch_engine, new_run_folder, save_card, visible_environment
+from engine.runs.start import EngineStandingBy, new_run_folder, save_card, visible_environment
 from engine.tasks.host_env import asked_by
 from engine.tasks.task_set import TaskSet, find_tasks
 from engine.trial.job import Keep
@@ -28,6 +28,7 @@ DEFAULT_CONCURRENCY = 4
 
 
 def run(
+    context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(help="Tasks: a task's folder, or a folder of tasks.", metavar="PATH…")],
     agent: Annotated[
         list[str], typer.Option(help="An arm: NAME[:key=value,…]. Give it again for another arm.", metavar="ARM")
@@ -58,6 +59,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
 ) -> None:
     """Run tasks, and watch them live."""
+    standing_by = None if dry_run else context.with_resource(EngineStandingBy())
     if not 0 < timeout_factor < float("inf"):
         raise Unusable(f"--timeout-factor is {timeout_factor:g}, expected a number above 0")
     compose = ask_compose_version()
@@ -121,7 +123,8 @@ def run(
         ),
     )
     save_card(folder, card)
-    raise typer.Exit(follow(folder, output, engine=launch_engine(folder)))
+    assert standing_by is not None, "only a dry run starts no engine"
+    raise typer.Exit(follow(folder, output, engine=standing_by.launch(folder)))
 
 
 def _host(compose: str, *, dry_run: bool) -> HostInfo:

@@ -1,4 +1,5 @@
-"""The engine's own process: `python -m engine.runs.process RUN_FOLDER [--resume]`.
+"""The engine's own process: `python -m engine.runs.process RUN_FOLDER [--resume]`, or `--stand-by` and the folder on
+standard input.
 
 It outlives the terminal that started it. SIGINT and SIGTERM cancel the run (twice: by force), SIGHUP is ignored.
 """
@@ -19,7 +20,7 @@ from anyio.abc import TaskGroup
 from engine import events as ev
 from engine.environments.docker.provider import DockerProvider
 from engine.issues import Code, Evidence, Issue, Severity, TrialFailed
-from engine.layout import ENGINE
+from engine.layout import ENGINE, ENGINE_LOG
 from engine.owner import owner_alive, read_owner, this_process
 from engine.runs.atomic_file import write_json
 from engine.runs.card import CardInvalid, RunCard, read_card
@@ -29,6 +30,7 @@ from engine.runs.from_card import plan_from_card
 from engine.runs.plan import Plan
 from engine.runs.resume import remaining, set_aside
 from engine.runs.run import UNUSABLE, Run
+from engine.runs.start import STAND_BY
 from engine.trial.job import limits_of
 from engine.version import VERSION
 
@@ -194,5 +196,17 @@ def _say(log: EventLog, code: Code, severity: Severity, message: str, way_out: s
     log.append(ev.RunIssue(issue=Issue(severity, None, code, message, evidence)))
 
 
+def _told_later() -> list[str]:
+    """Wait for the run folder on standard input; from then on everything is as if it had been an argument."""
+    told = sys.stdin.buffer.read().removesuffix(b"\0")
+    if not told:
+        sys.exit(0)
+    folder = Path(os.fsdecode(told))
+    log = os.open(folder / ENGINE_LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    for stream, place in ((sys.stdin, os.open(os.devnull, os.O_RDONLY)), (sys.stdout, log), (sys.stderr, log)):
+        os.dup2(place, stream.fileno())
+    return [str(folder)]
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(_told_later() if sys.argv[1:] == [STAND_BY] else sys.argv[1:]))
