@@ -4,6 +4,7 @@
   config.json result.json          the run as Harbor's viewer wants it
   card.toml                        what is measured and how, frozen by its digest
   events.jsonl host.jsonl          the event stream; samples of the host
+  .reserve                         room for the last events, should the disk be full; gone after the end
   engine.json engine.log           the engine's process: owner, socket; its own log
   <trial>/
     config.json result.json trial.log exception.txt
@@ -23,6 +24,7 @@ import msgspec
 
 EVENTS = "events.jsonl"
 HOST_SAMPLES = "host.jsonl"
+RESERVE = ".reserve"
 CARD = "card.toml"
 ENGINE = "engine.json"
 ENGINE_LOG = "engine.log"

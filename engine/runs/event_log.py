@@ -1,19 +1,25 @@
 """The run's events on disk, and what they add up to, kept in step.
 
-A line is there whole or not at all. When the disk is full nothing is lost: events wait in memory, in order, and are
-written when there is room again; `failed` says so meanwhile.
+A line is there whole or not at all. When the disk is full nothing is lost: a reserve is given up for what comes, and
+once that is used events wait in memory, in order, and are written when there is room again; `failed` says so meanwhile.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from collections import deque
 from pathlib import Path
 
 from engine.events import Event, HostSampled, ResourceSampled, TrialFinished, TrialInterrupted, decode_lines, encode
-from engine.layout import EVENTS, HOST_SAMPLES, SAMPLES
+from engine.layout import EVENTS, HOST_SAMPLES, RESERVE, SAMPLES
 from engine.readers.followed_file import FollowedFile
 from engine.state import RunState
+
+RESERVE_BYTES = 1 << 20
+RESERVE_OF_FREE = 64
+"""The reserve is no larger part of the free space than one in so many."""
 
 
 class EventLog:
@@ -32,6 +38,8 @@ class EventLog:
         self._host = _open(folder / HOST_SAMPLES)
         self._samples: dict[str, int] = {}
         self._waiting: deque[bytes] = deque()
+        self._reserved = False
+        self.reserve()
 
     def append(self, event: Event) -> None:
         """Never raises, never blocks for long. Samples go to their own files, and are dropped when the disk is full."""
@@ -53,10 +61,39 @@ class EventLog:
         """Write what waits; False where that failed again."""
         while self._waiting:
             self.failed = _write(self._events, self._waiting[0])
+            if (
+                self.failed is not None
+                and self.failed.errno in (errno.ENOSPC, errno.EDQUOT)
+                and self._give_up_reserve()
+            ):
+                continue
             if self.failed is not None:
                 return False
             self._waiting.popleft()
         return True
+
+    def reserve(self) -> None:
+        """Set room aside for the last events, where there is plenty."""
+        path = self.folder / RESERVE
+        if self._reserved:
+            return
+        try:
+            if shutil.disk_usage(self.folder).free < RESERVE_OF_FREE * RESERVE_BYTES:
+                return
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.posix_fallocate(descriptor, 0, RESERVE_BYTES)
+            finally:
+                os.close(descriptor)
+            self._reserved = True
+        except OSError:
+            path.unlink(missing_ok=True)
+
+    def _give_up_reserve(self) -> bool:
+        given = self._reserved
+        self._reserved = False
+        (self.folder / RESERVE).unlink(missing_ok=True)
+        return given
 
     def sync(self) -> None:
         """To the disk itself, so that a verdict survives the host's end."""
@@ -67,6 +104,7 @@ class EventLog:
 
     def close(self) -> None:
         self.flush()
+        self._give_up_reserve()
         for descriptor in (self._events, self._host, *self._samples.values()):
             os.close(descriptor)
 

@@ -186,6 +186,7 @@ class Run:
                 self._disk_is_full(f"only {free >> 20} MiB free where {folder} lies")
                 return "disk"
         self._disk_was_full = False
+        self.log.reserve()
         return ""
 
     def _disk_is_full(self, message: str) -> None:
