@@ -24,15 +24,18 @@ class Admission:
         self.cpus = cpus
         self.memory_mb = memory_mb
         self.running: dict[str, PlannedTrial] = {}
+        self.leaving: dict[str, PlannedTrial] = {}
         self._overtaken = 0
+        self._head = ""
 
     def choose(self, queue: Sequence[PlannedTrial]) -> Choice:
         """The first in line that fits. Where it isn't the head, the head has been overtaken once more."""
         if not queue or len(self.running) >= self.concurrency:
             return Choice(trial=None, blocked=None, reason="")
+        if queue[0].trial != self._head:
+            self._head, self._overtaken = queue[0].trial, 0
         reason = self.lacks(queue[0])
         if not reason:
-            self._overtaken = 0
             return Choice(trial=queue[0], blocked=None, reason="")
         if self._overtaken < MAX_OVERTAKEN:
             for trial in queue[1:]:
@@ -43,11 +46,11 @@ class Admission:
 
     def lacks(self, trial: PlannedTrial) -> str:
         """What there is too little of now, "" if the trial fits."""
-        if not self.running:
-            return ""
-        for other in self.running.values():
+        for other in (*self.running.values(), *self.leaving.values()):
             if both := set(other.task.alone) & set(trial.task.alone):
                 return f"addresses ({', '.join(sorted(both))}, held by {other.trial})"
+        if not self.running:
+            return ""
         memory = sum(other.task.memory_mb for other in self.running.values())
         if self.memory_mb and memory + trial.task.memory_mb > self.memory_mb:
             return f"memory (needs {_size(trial.task.memory_mb)}, {_size(max(0, self.memory_mb - memory))} free)"
@@ -59,8 +62,14 @@ class Admission:
     def start(self, trial: PlannedTrial) -> None:
         self.running[trial.trial] = trial
 
+    def leave(self, trial: PlannedTrial) -> None:
+        """It only cleans up now, and makes room for another, unless as many clean up already as may run."""
+        if trial.trial in self.running and len(self.leaving) < self.concurrency:
+            self.leaving[trial.trial] = self.running.pop(trial.trial)
+
     def finish(self, trial: PlannedTrial) -> None:
         self.running.pop(trial.trial, None)
+        self.leaving.pop(trial.trial, None)
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

@@ -90,7 +90,7 @@ def read_card(folder: Path) -> RunCard:
     path = folder / CARD
     try:
         plain = tomllib.loads(path.read_text(encoding="utf-8"))
-        written = plain.pop("digest", "")
+        written = str(plain.pop("digest", ""))
         card = msgspec.convert(plain, RunCard)
     except OSError as error:
         raise CardInvalid(f"{path}: {error.strerror or error}; is {folder} a run folder?") from None

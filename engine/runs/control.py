@@ -11,6 +11,7 @@ import os
 import socket
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from engine.owner import owner_alive, read_owner
 
 MAX_LINE = 65536
 ANSWER_SEC = 10.0
+AGAIN_SEC = 1.0
 _MAX_SOCKET_PATH = 107
 
 Handle = Callable[[dict[str, Any]], dict[str, Any]]
@@ -41,46 +43,54 @@ def socket_path(run_folder: Path) -> Path:
     for place in places:
         if len(os.fsencode(place / name)) > _MAX_SOCKET_PATH:
             continue
-        place.mkdir(mode=0o700, exist_ok=True)
-        status = place.lstat()
-        if status.st_uid == os.getuid() and not place.is_symlink():
-            place.chmod(0o700)
-            return place / name
+        try:
+            place.mkdir(mode=0o700, exist_ok=True)
+            if place.lstat().st_uid == os.getuid() and not place.is_symlink():
+                place.chmod(0o700)
+                return place / name
+        except OSError:
+            continue
     raise OSError(f"no folder for the control socket: {', '.join(map(str, places))} cannot be used")
 
 
 async def serve(
     path: Path, handle: Handle, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
 ) -> None:
-    """Answer commands until cancelled; the socket is gone afterwards."""
+    """Answer commands until cancelled; the socket is gone afterwards. Nothing that a client does ends it, nor does a
+    lack of descriptors: then nobody is answered for a while."""
     path.unlink(missing_ok=True)
     listener = await anyio.create_unix_listener(path, mode=0o600)
     try:
         async with listener:
             task_status.started()
-            await listener.serve(lambda stream: _answer(stream, handle))
+            while True:
+                try:
+                    await listener.serve(lambda stream: _answer(stream, handle))
+                except* OSError:
+                    await anyio.sleep(AGAIN_SEC)
     finally:
         path.unlink(missing_ok=True)
 
 
 async def _answer(stream: SocketStream, handle: Handle) -> None:
-    async with stream:
-        data = b""
-        with anyio.move_on_after(ANSWER_SEC):
+    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError), anyio.move_on_after(ANSWER_SEC):
+        async with stream:
+            data = b""
             while b"\n" not in data and len(data) < MAX_LINE:
                 try:
                     data += await stream.receive()
                 except anyio.EndOfStream:
                     break
-            try:
-                command = msgspec.json.decode(data.split(b"\n", 1)[0], type=dict[str, Any])
-                answer = handle(command)
-            except (msgspec.DecodeError, TypeError, ValueError, KeyError) as error:
-                answer = {"ok": False, "error": f"not a command: {error}"}
-            try:
-                await stream.send(msgspec.json.encode(answer) + b"\n")
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                return
+            await stream.send(_answer_to(data.split(b"\n", 1)[0], handle) + b"\n")
+
+
+def _answer_to(line: bytes, handle: Handle) -> bytes:
+    try:
+        return msgspec.json.encode(handle(msgspec.json.decode(line, type=dict[str, Any])))
+    except (msgspec.DecodeError, TypeError, ValueError, KeyError) as error:
+        return msgspec.json.encode({"ok": False, "error": f"not a command: {error}"})
+    except Exception as error:  # a fault of ours in one command must not end the run
+        return msgspec.json.encode({"ok": False, "error": f"{type(error).__name__}: {error}"})
 
 
 def send_command(run_folder: Path, command: dict[str, Any]) -> dict[str, Any]:

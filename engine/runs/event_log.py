@@ -7,9 +7,11 @@ once that is used events wait in memory, in order, and are written when there is
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 
 from engine.events import Event, HostSampled, ResourceSampled, TrialFinished, TrialInterrupted, decode_lines, encode
@@ -17,24 +19,31 @@ from engine.layout import EVENTS, HOST_SAMPLES, RESERVE, SAMPLES
 from engine.readers.followed_file import FollowedFile
 from engine.state import RunState
 
+
+class LogTaken(Exception):
+    """Another process writes this run's events; the message says so."""
+
+
 RESERVE_BYTES = 1 << 20
 RESERVE_OF_FREE = 64
 """The reserve is no larger part of the free space than one in so many."""
 
 
 class EventLog:
-    """Appends events of one run. One writer a run: the engine's process."""
+    """Appends events of one run. One writer a run, which holds a lock on the file: the engine's process."""
 
     def __init__(self, folder: Path) -> None:
+        """Raises LogTaken and OSError."""
         self.folder = folder
         self.state = RunState()
         self.failed: OSError | None = None
+        self._events = _open(folder / EVENTS)
+        _lock(self._events, folder)
         self.cut_bytes = _cut_partial_line(folder / EVENTS)
         reader = FollowedFile(folder / EVENTS)
         while lines := reader.new_lines():
             self.state.apply_all(decode_lines(lines))
         reader.close()
-        self._events = _open(folder / EVENTS)
         self._host = _open(folder / HOST_SAMPLES)
         self._samples: dict[str, int] = {}
         self._waiting: deque[bytes] = deque()
@@ -125,15 +134,29 @@ def _open(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise LogTaken(f"{folder}: another process already runs this") from None
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):  # a disk without locks
+            os.close(descriptor)
+            raise
+
+
 def _write(descriptor: int, line: bytes) -> OSError | None:
     """A whole line, or none of it."""
-    size = os.fstat(descriptor).st_size
+    written = 0
     try:
-        written = os.write(descriptor, line)
+        size = os.fstat(descriptor).st_size
         while written < len(line):
             written += os.write(descriptor, line[written:])
     except OSError as error:
-        os.ftruncate(descriptor, size)
+        if written:
+            with suppress(OSError):
+                os.ftruncate(descriptor, size)
         return error
     return None
 

@@ -11,7 +11,10 @@ import resource
 import signal
 import sys
 import traceback
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 import msgspec
@@ -19,19 +22,22 @@ from anyio.abc import TaskGroup
 
 from engine import events as ev
 from engine.environments.docker.provider import DockerProvider
-from engine.issues import Code, Evidence, Issue, Severity, TrialFailed
+from engine.environments.environment import Provider
+from engine.issues import Code, Evidence, Issue, Severity
 from engine.layout import ENGINE, ENGINE_LOG
-from engine.owner import owner_alive, read_owner, this_process
+from engine.owner import engine_alive, read_owner, this_process
 from engine.runs.atomic_file import write_json
 from engine.runs.card import CardInvalid, RunCard, read_card
 from engine.runs.control import serve, socket_path
-from engine.runs.event_log import EventLog
+from engine.runs.event_log import EventLog, LogTaken
 from engine.runs.from_card import plan_from_card
-from engine.runs.plan import Plan
+from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.resume import remaining, set_aside
 from engine.runs.run import UNUSABLE, Run
 from engine.runs.start import STAND_BY
+from engine.state import INTERRUPTED, QUEUED, WAITING
 from engine.trial.job import limits_of
+from engine.trial.trial import failure_in
 from engine.version import VERSION
 
 DESCRIPTORS_PER_TRIAL = 24
@@ -39,7 +45,20 @@ DESCRIPTORS_OF_OURS = 64
 WANTED_DESCRIPTORS = 65536
 
 
-def main(arguments: list[str]) -> int:
+class RunProvider(Provider, Protocol):
+    """What a run needs of a provider beside the environments."""
+
+    async def remove_images(self, run: str) -> list[str]:
+        """Remove what the run built; returns what could not be removed."""
+
+    async def root_folder(self) -> Path | None:
+        """Where environments take disk space on this host, None where that is elsewhere."""
+
+
+OpenProvider = Callable[[], AbstractAsyncContextManager[RunProvider]]
+
+
+def main(arguments: list[str], open_provider: OpenProvider = DockerProvider.open) -> int:
     """Run (or go on with) the run in a folder; returns its exit code. Messages go to standard error."""
     folder, resumed = Path(arguments[0]).resolve(), "--resume" in arguments[1:]
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -53,13 +72,21 @@ def main(arguments: list[str]) -> int:
         print(f"trialdeck: {error}", file=sys.stderr)
         return UNUSABLE
     owner = read_owner(folder)
-    if owner is not None and owner_alive(owner):
-        print(f"trialdeck: {folder}: process {owner.pid} already runs this", file=sys.stderr)
+    if owner is not None and engine_alive(folder):
+        print(f"trialdeck: {folder}: process {owner.pid} on {owner.host} already runs this", file=sys.stderr)
         return UNUSABLE
-    return anyio.run(_run, folder, card, plan, host_env, resumed)
+    try:
+        return anyio.run(_run, folder, card, plan, host_env, resumed, open_provider)
+    except LogTaken as error:
+        print(f"trialdeck: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"trialdeck: {error.filename or folder}: {error.strerror or error}", file=sys.stderr)
+    return UNUSABLE
 
 
-async def _run(folder: Path, card: RunCard, plan: Plan, host_env: dict[str, str], resumed: bool) -> int:
+async def _run(
+    folder: Path, card: RunCard, plan: Plan, host_env: dict[str, str], resumed: bool, open_provider: OpenProvider
+) -> int:
     log = EventLog(folder)
     path = socket_path(folder)
     write_json(folder / ENGINE, this_process(str(path)))
@@ -78,9 +105,9 @@ async def _run(folder: Path, card: RunCard, plan: Plan, host_env: dict[str, str]
     _announce(log, card, plan)
     code = UNUSABLE
     try:
-        async with DockerProvider.open() as provider:
+        async with open_provider() as provider:
             if resumed:
-                await provider.remove_run(card.run)
+                _say_left(log, "of the engine before", await provider.remove_run(card.run))
             left = remaining(plan, log.state)
             set_aside(log, left)
             card = _fit_descriptors(log, card)
@@ -92,26 +119,42 @@ async def _run(folder: Path, card: RunCard, plan: Plan, host_env: dict[str, str]
                 group.start_soon(_obey_signals, run)
                 code = await run.execute()
                 _cancel(group)
-            leftovers = await provider.remove_images(card.run)
-            if leftovers:
-                _say(log, Code.LEFTOVER, Severity.WARNING, f"images left behind: {', '.join(leftovers)}")
-    except TrialFailed as failure:
-        log.append(ev.RunIssue(issue=failure.issue))
-        log.append(ev.RunFinished(exit_code=UNUSABLE, seconds=0, reason=failure.issue.message))
-        print(f"trialdeck: {failure.issue.message}", file=sys.stderr)
+            await _remove_images(log, provider, card.run)
     except Exception as error:
-        traceback.print_exc()
-        _say(
-            log,
-            Code.ENGINE_FAILED,
-            Severity.FATAL,
-            f"the engine failed: {type(error).__name__}: {error}; see engine.log",
-        )
-        code = 1
+        code = _failed(log, error)
     finally:
         log.append(ev.EngineStopped(reason=str(code)))
         log.close()
     return code
+
+
+def _failed(log: EventLog, error: Exception) -> int:
+    """Say why the run could not begin or not go on; the exit code."""
+    failure = failure_in(error)
+    if failure is not None:
+        log.append(ev.RunIssue(issue=failure.issue))
+        log.append(ev.RunFinished(exit_code=UNUSABLE, seconds=0, reason=failure.issue.message))
+        print(f"trialdeck: {failure.issue.message}", file=sys.stderr)
+        return UNUSABLE
+    traceback.print_exception(error)
+    message = f"the engine failed: {type(error).__name__}: {error}; see engine.log"
+    _say(log, Code.ENGINE_FAILED, Severity.FATAL, message)
+    return 1
+
+
+async def _remove_images(log: EventLog, provider: RunProvider, run: str) -> None:
+    """A run that is over stays what it was, whatever becomes of its images."""
+    try:
+        left = await provider.remove_images(run)
+    except Exception as error:
+        left = [f"all that were built ({error})"]
+    _say_left(log, "images", left)
+
+
+def _say_left(log: EventLog, what: str, left: list[str]) -> None:
+    if left:
+        message = f"left behind, {what}: {', '.join(left)}"
+        _say(log, Code.LEFTOVER, Severity.WARNING, message, "`trialdeck sweep` removes it")
 
 
 def _cancel(group: TaskGroup) -> None:
@@ -144,6 +187,7 @@ def _announce(log: EventLog, card: RunCard, plan: Plan) -> None:
                 log.append(ev.RunIssue(issue=msgspec.structs.replace(warning, message=f"{task.id}: {warning.message}")))
     for planned in plan.trials:
         if planned.trial in log.state.trials:
+            _refuse(log, planned)
             continue
         known = planned.task.task
         limits = limits_of(known, card.timeout_factor) if known is not None else {}
@@ -161,10 +205,16 @@ def _announce(log: EventLog, card: RunCard, plan: Plan) -> None:
                 difficulty=known.difficulty if known is not None else "",
             )
         )
-        if not planned.runnable:
-            for issue in planned.task.refused:
-                log.append(ev.IssueRaised(trial=planned.trial, issue=issue))
-            log.append(ev.TrialFinished(trial=planned.trial, outcome="refused"))
+        _refuse(log, planned)
+
+
+def _refuse(log: EventLog, planned: PlannedTrial) -> None:
+    """What the plan doesn't let run ends here, unless it had run before."""
+    if planned.runnable or log.state.trials[planned.trial].state not in (QUEUED, WAITING, INTERRUPTED):
+        return
+    for issue in planned.task.refused:
+        log.append(ev.IssueRaised(trial=planned.trial, issue=issue))
+    log.append(ev.TrialFinished(trial=planned.trial, outcome="refused"))
 
 
 def _fit_descriptors(log: EventLog, card: RunCard) -> RunCard:

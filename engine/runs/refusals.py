@@ -52,7 +52,12 @@ def _network(task: Task) -> Iterator[Issue]:
 
 
 def _hardware(task: Task, host: HostInfo, *, allow_smaller_host: bool) -> Iterator[Issue]:
-    for name, settings in (("environment", task.environment), ("verifier.environment", task.verifier.environment)):
+    every = {"environment": task.environment, "verifier.environment": task.verifier.environment} | {
+        f"steps.{step.name}.verifier.environment": step.verifier.environment
+        for step in task.steps
+        if step.verifier.environment != task.verifier.environment
+    }
+    for name, settings in every.items():
         if settings is None:
             continue
         if settings.gpus or settings.tpu:

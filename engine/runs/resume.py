@@ -11,6 +11,14 @@ from engine.runs.event_log import EventLog
 from engine.runs.plan import Plan, PlannedTrial
 from engine.state import CANCELLED, FAILED, INTERRUPTED, PASSED, QUEUED, REFUSED, UNSCORED, WAITING, RunState
 
+_REASONS = {
+    UNSCORED: "ended without a verdict",
+    CANCELLED: "was cancelled",
+    REFUSED: "was refused and no longer is",
+}
+_LOST = "its events were lost"
+_ASIDE = "interrupted-"
+
 
 class Remaining(msgspec.Struct, frozen=True, kw_only=True):
     """The three lists: trials with a verdict, trials that ended or were cut off without one, trials never started."""
@@ -25,15 +33,15 @@ class Remaining(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def remaining(plan: Plan, state: RunState) -> Remaining:
-    """Refused trials are in none of the lists."""
+    """Trials that the plan refuses are in none of the lists; those it refused before, and no longer does, are fresh."""
     decided, again, fresh = [], [], []
     for planned in plan.trials:
         trial = state.trials.get(planned.trial)
-        if not planned.runnable or (trial is not None and trial.state == REFUSED):
+        if not planned.runnable:
             continue
         if trial is not None and trial.state in (PASSED, FAILED):
             decided.append(planned)
-        elif trial is None or (trial.state in (QUEUED, WAITING, INTERRUPTED, CANCELLED) and trial.started_at is None):
+        elif trial is None or (trial.started_at is None and not trial.run_number):
             fresh.append(planned)
         else:
             again.append(planned)
@@ -44,27 +52,30 @@ def set_aside(log: EventLog, left: Remaining) -> None:
     """Move the record of each trial that runs again into its `interrupted-<n>` folder, and say so."""
     for planned in (*left.again, *left.fresh):
         trial = log.state.trials.get(planned.trial)
-        if trial is None or trial.state in (QUEUED, WAITING):
+        if trial is None:
             continue
-        number = max(1, trial.run_number)
-        kept = ""
-        if trial.started_at is not None:
-            kept = _move_aside(log.folder / planned.trial, number)
-        reason = {UNSCORED: "ended without a verdict", CANCELLED: "was cancelled"}.get(trial.state, "was cut off")
+        kept = _move_aside(log.folder / planned.trial, max(1, trial.run_number))
+        if trial.started_at is None and trial.state in (QUEUED, WAITING, INTERRUPTED) and not kept:
+            continue
+        reason = _REASONS.get(trial.state, "was cut off" if trial.started_at is not None else _LOST)
         log.append(
             ev.TrialInterrupted(
-                trial=planned.trial, run_number=number, reason=reason, folder=kept, cost_usd=trial.cost_usd
+                trial=planned.trial, run_number=trial.run_number, reason=reason, folder=kept, cost_usd=trial.cost_usd
             )
         )
 
 
 def _move_aside(folder: Path, number: int) -> str:
-    """Everything of a trial's folder into `interrupted-<number>`; goes on where a crash left it half moved."""
-    if not folder.is_dir():
+    """Everything of a trial's folder into `interrupted-<number>` (or the next that is free for it); "" where there is
+    nothing. Goes on where a crash left it half moved."""
+    children = [child for child in folder.iterdir() if not child.name.startswith(_ASIDE)] if folder.is_dir() else []
+    if not children:
         return ""
-    place = folder / f"interrupted-{number}"
+    place = folder / f"{_ASIDE}{number}"
+    while any((place / child.name).exists() for child in children):
+        number += 1
+        place = folder / f"{_ASIDE}{number}"
     place.mkdir(exist_ok=True)
-    for child in folder.iterdir():
-        if not child.name.startswith("interrupted-"):
-            child.rename(place / child.name)
+    for child in children:
+        child.rename(place / child.name)
     return f"{folder.name}/{place.name}"

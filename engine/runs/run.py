@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from anyio.abc import TaskGroup
 
 from engine import events as ev
 from engine.environments.environment import Provider
-from engine.issues import Code, Evidence, Issue, Severity
+from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.runs.admission import Admission
 from engine.runs.atomic_file import write_atomically
 from engine.runs.card import RunCard
@@ -23,7 +25,7 @@ from engine.runs.event_log import EventLog
 from engine.runs.harbor_writer import HarborWriter
 from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.pull_stop import PullStop
-from engine.state import FAILED, PASSED, WAITING
+from engine.state import FAILED, PASSED, REFUSED, WAITING
 from engine.trial.job import TrialJob
 from engine.trial.trial import run_trial
 
@@ -31,6 +33,7 @@ LOW_DISK_BYTES = 512 << 20
 HOST_SAMPLE_SEC = 2.0
 FORCE_SEC = 20.0
 OK, UNSCORED, UNUSABLE, INTERRUPTED = 0, 3, 2, 130
+_DISK = "disk"
 
 
 class Run:
@@ -67,6 +70,7 @@ class Run:
         self._cancelled = False
         self._reason = ""
         self._disk_was_full = False
+        self._unwritable = False
         self._pulls = PullStop()
         self._began = time.monotonic()
         self._forced = anyio.Event()
@@ -74,7 +78,7 @@ class Run:
 
     async def execute(self) -> int:
         """Run everything in `todo`; returns the run's exit code. Cancelled trials are cleaned up before it returns."""
-        self.harbor.run_started()
+        self._store(self.harbor.run_started)
         async with anyio.create_task_group() as group:
             group.start_soon(self._sample_host)
             group.start_soon(self._watch_for_force)
@@ -129,12 +133,13 @@ class Run:
         return {"ok": True, "running": len(self._scopes)}
 
     def cancel_trial(self, trial: str) -> dict[str, Any]:
-        self.log.append(ev.CancelRequested(trial=trial))
         if trial in self._scopes:
+            self.log.append(ev.CancelRequested(trial=trial))
             self._scopes[trial].cancel()
             return {"ok": True}
         for planned in self.queue:
             if planned.trial == trial:
+                self.log.append(ev.CancelRequested(trial=trial))
                 self.queue.remove(planned)
                 self._never_started(planned, Code.HARNESS_INTERRUPTED, "cancelled before it started")
                 self.wake()
@@ -167,7 +172,7 @@ class Run:
                     self._scopes[choice.trial.trial] = anyio.CancelScope()
                     group.start_soon(self._run_one, choice.trial)
                     continue
-            elif blocked and not self._scopes and self._disk_was_full:
+            elif blocked == _DISK and not self._scopes:
                 self._give_up_for_disk()
                 continue
             with anyio.move_on_after(HOST_SAMPLE_SEC):
@@ -179,12 +184,12 @@ class Run:
             return "paused"
         if self.log.failed is not None and not self.log.flush():
             self._disk_is_full(f"the run folder can't be written: {self.log.failed.strerror}")
-            return "disk"
+            return _DISK
         for folder in self._disk_folders:
             free = _free(folder)
             if free is not None and free < LOW_DISK_BYTES:
                 self._disk_is_full(f"only {free >> 20} MiB free where {folder} lies")
-                return "disk"
+                return _DISK
         self._disk_was_full = False
         self.log.reserve()
         return ""
@@ -192,9 +197,8 @@ class Run:
     def _disk_is_full(self, message: str) -> None:
         if not self._disk_was_full:
             self._disk_was_full = True
-            self._run_issue(
-                Code.DISK_FULL, Severity.ERROR, f"no new trials: {message}", "free space; the run goes on by itself"
-            )
+            way_out = "free space; the run goes on by itself while trials run, else with `trialdeck resume`"
+            self._run_issue(Code.DISK_FULL, Severity.ERROR, f"no new trials: {message}", way_out)
 
     def _give_up_for_disk(self) -> None:
         self._reason = "disk full"
@@ -267,9 +271,16 @@ class Run:
         scope = self._scopes[name]
         self.log.append(ev.TrialStarted(trial=name, run_number=run_number))
         self._store(lambda: self.harbor.trial_started(name))
+
+        def emit(event: ev.Event) -> None:
+            self.log.append(event)
+            if isinstance(event, ev.PhaseStarted) and event.phase is Phase.CLEANUP:
+                self.admission.leave(planned)  # a slow tear-down keeps nobody from starting
+                self.wake()
+
         try:
             with scope:
-                record = await run_trial(job, self.provider, self.log.append)
+                record = await run_trial(job, self.provider, emit)
                 if record.finished is not None:
                     self.log.append(record.finished)
                     self.log.sync()
@@ -296,12 +307,21 @@ class Run:
         self.log.append(ev.TrialFinished(trial=name, outcome="unscored"))
         self._store(lambda: self.harbor.trial_finished(name))
 
-    def _store(self, write: Any) -> None:
-        """Files for other readers must not end a run: a full disk is said, and the events hold everything."""
+    def _store(self, write: Callable[[], object]) -> None:
+        """Files for other readers must not end a run: what goes wrong is said, once, and the events hold everything."""
         try:
             write()
-        except OSError as error:
-            self._disk_is_full(f"{error.filename or 'the run folder'}: {error.strerror}")
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                self._disk_is_full(f"{error.filename or 'the run folder'}: {error.strerror}")
+            elif not self._unwritable:
+                self._unwritable = True
+                self._run_issue(
+                    Code.ENGINE_FAILED,
+                    Severity.WARNING,
+                    f"files for Harbor's viewer are not complete: {type(error).__name__}: {error}",
+                    "the events hold everything; `trialdeck show` reads them",
+                )
 
     # --- host, end ---
 
@@ -310,12 +330,13 @@ class Run:
         while True:
             await anyio.sleep(HOST_SAMPLE_SEC)
             memory = psutil.virtual_memory()
+            free = [space for folder in self._disk_folders if (space := _free(folder)) is not None]
             self.log.append(
                 ev.HostSampled(
                     cpu_percent=psutil.cpu_percent(),
                     memory_used=memory.total - memory.available,
                     memory_total=memory.total,
-                    disk_free=min(free for folder in self._disk_folders if (free := _free(folder)) is not None),
+                    disk_free=min(free, default=0),
                 )
             )
 
@@ -324,11 +345,12 @@ class Run:
         for; if that takes too long, end the process. All that is left then has labels."""
         await self._forced.wait()
         with anyio.move_on_after(FORCE_SEC, shield=True):
-            await self.provider.remove_run(self.card.run)
+            with suppress(Exception):  # clean-up and a sweep can do it, too
+                await self.provider.remove_run(self.card.run)
             await self._over.wait()
             return
         self._mark_forced()
-        self._finish()
+        self.log.append(ev.EngineStopped(reason=str(self._finish())))
         self.log.close()
         os._exit(INTERRUPTED)
 
@@ -353,6 +375,8 @@ class Run:
         code = OK
         if self._cancelled:
             code = INTERRUPTED
+        elif state.count(REFUSED) == len(state.trials):
+            code = UNUSABLE
         elif state.count(PASSED, FAILED) < len(state.trials):
             code = UNSCORED
         self.log.append(

@@ -266,18 +266,20 @@ def _words(error: Exception) -> str:
     return error.issue.message if isinstance(error, TrialFailed) else f"{type(error).__name__}: {error}"
 
 
+def failure_in(error: Exception) -> TrialFailed | None:
+    """The failure that this is, or the first of those that came at once; None where something else failed, too."""
+    while isinstance(error, ExceptionGroup):
+        failures, rest = error.split(TrialFailed)
+        if failures is None or rest is not None:
+            return None
+        error = failures.exceptions[0]
+    return error if isinstance(error, TrialFailed) else None
+
+
 def _issue_of(error: Exception, record: Record) -> Issue:
     """What failed: a phase, said by itself, else something of ours."""
-    if isinstance(error, TrialFailed):
-        return error.issue
-    if isinstance(error, ExceptionGroup):
-        failures, rest = error.split(TrialFailed)
-        if failures is not None and rest is None:
-            first: Exception = failures
-            while isinstance(first, ExceptionGroup):
-                first = first.exceptions[0]
-            return _issue_of(first, record)
-    return _engine_failed(error, record)
+    failure = failure_in(error)
+    return failure.issue if failure is not None else _engine_failed(error, record)
 
 
 def _engine_failed(error: Exception, record: Record) -> Issue:
