@@ -135,7 +135,8 @@ async def test_a_sidecar_that_fails_to_build_is_named(rig: Rig) -> None:
 
 async def test_a_registry_that_refuses_is_no_verdict(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Case 5: an own class with the raw text, a few tries, then a bound."""
-    monkeypatch.setattr("engine.environments.docker.pull.BACK_OFF_SEC", (0.05,))
+    for module in ("pull", "build"):
+        monkeypatch.setattr(f"engine.environments.docker.{module}.BACK_OFF_SEC", (0.05, 0.05))
     for settings in ({"image": "localhost:1/none:1"}, {"compose": "services: {main: {image: 'localhost:1/none:1'}}"}):
         issue = await refused(rig, **settings)
         assert issue.code is Code.PULL_FAILED
