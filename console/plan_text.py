@@ -11,13 +11,15 @@ from engine.tasks.task_set import TaskSet
 from engine.tasks.verifier_image import verifier_image
 from engine.text import clean_line
 from engine.trial.job import limits_of
+from screens.format import count
 
 
 def plan_lines(plan: Plan, task_set: TaskSet, host: HostInfo, *, seed: int, concurrency: int) -> Iterator[str]:
     """Trials in their order, what each task takes, its images, what is refused and why."""
     runnable = [trial for trial in plan.trials if trial.runnable]
     version = f" {task_set.version}" if task_set.version else ""
-    yield f"task set  {clean_line(task_set.name)}{version} · digest {task_set.digest[:12]} · {len(plan.tasks)} tasks"
+    tasks = count(len(plan.tasks), "task")
+    yield f"task set  {clean_line(task_set.name)}{version} · digest {task_set.digest[:12]} · {tasks}"
     engine = f"Docker {host.docker or '—'} · Compose {host.compose or '—'}"
     yield f"host      {host.cpus:g} CPUs · {host.memory_mb} MiB · {engine}"
     yield f"trials    {len(runnable)} of {len(plan.trials)} · {concurrency} at once · order interleaved, seed {seed}"

@@ -18,7 +18,7 @@ from engine.agents.registry import name_arms
 from engine.events import HostInfo
 from engine.runs.card import CardTask, Conduct, RunCard
 from engine.runs.plan import Plan, make_plan
-from engine.runs.start import EngineStandingBy, new_run_folder, save_card, visible_environment
+from engine.runs.start import EngineStandingBy, new_run_folder, new_run_id, save_card, visible_environment
 from engine.tasks.host_env import asked_by
 from engine.tasks.task_set import TaskSet, find_tasks
 from engine.trial.job import Keep
@@ -66,7 +66,7 @@ def run(
     arms = name_arms(agent, arm_name or [])
     task_set = find_tasks(paths, include or (), exclude or ())
     output = choose_output(plain=plain, as_json=as_json)
-    allowed = tuple(dict.fromkeys(allow_host_env or []))
+    allowed = _names(allow_host_env or [])
     if output is Shown.CONSOLE and not dry_run:
         allowed = _ask_for_variables(task_set, allowed)
     seed = random.SystemRandom().randrange(1 << 31) if seed is None else seed
@@ -90,7 +90,7 @@ def run(
         raise Unusable("nothing to run: every task is refused")
     folder = new_run_folder(runs_dir, name or task_set.name)
     card = RunCard(
-        run=folder.name,
+        run=new_run_id(folder),
         name=name or task_set.name,
         created=ev.now(),
         engine_version=VERSION,
@@ -125,6 +125,16 @@ def run(
     save_card(folder, card)
     assert standing_by is not None, "only a dry run starts no engine"
     raise typer.Exit(follow(folder, output, engine=standing_by.launch(folder)))
+
+
+def _names(given: list[str]) -> tuple[str, ...]:
+    """Names of host variables. `NAME=value` is not repeated in full: it may hold a secret, and names are kept in the
+    run folder."""
+    for one in given:
+        name, value, _ = one.partition("=")
+        if value or not name:
+            raise Unusable(f"--allow-host-env takes a name alone ({name or 'NAME'}); the value is that of this host")
+    return tuple(dict.fromkeys(given))
 
 
 def _host(compose: str, *, dry_run: bool) -> HostInfo:

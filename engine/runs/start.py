@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -41,6 +42,12 @@ def new_run_folder(runs: Path, name: str) -> Path:
             f"the run folder in {runs} can't be made: {error.strerror or error}; give another with --runs-dir"
         ) from None
     raise FolderUnusable(f"{runs} already has a thousand runs of this second")
+
+
+def new_run_id(folder: Path) -> str:
+    """What Docker objects of a run are labelled with. Folders of other runs folders, users and hosts may have the same
+    name, and their daemon may be the same; each removes by this label what is its own."""
+    return f"{folder.name}__{secrets.token_hex(4)}"
 
 
 def save_card(folder: Path, card: RunCard) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.readers.run_folder import RunFolderReader
+from engine.runs.card import read_card
 from engine.state import RunState, TrialState
 
 TRIALDECK = str(Path(sys.executable).with_name("trialdeck"))
@@ -79,16 +80,16 @@ def interrupt(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGINT)
 
 
-def labelled(kind: str, run: str) -> list[str]:
+def labelled(kind: str, folder: Path) -> list[str]:
     """Docker objects with this run's label: container, network, volume or image."""
-    command = ["docker", kind, "ls", "-q", "--filter", f"label=trialdeck.run={run}"]
+    command = ["docker", kind, "ls", "-q", "--filter", f"label=trialdeck.run={read_card(folder).run}"]
     if kind == "container":
         command.insert(3, "-a")
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
-def everything_labelled(run: str) -> dict[str, list[str]]:
-    return {kind: found for kind in ("container", "network", "volume", "image") if (found := labelled(kind, run))}
+def everything_labelled(folder: Path) -> dict[str, list[str]]:
+    return {kind: found for kind in ("container", "network", "volume", "image") if (found := labelled(kind, folder))}
 
 
 def shown(run: Path, cwd: Path) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def test_the_others_run_and_the_exit_code_says_that_some_have_no_score(ended: tu
     assert code == 3
     assert state.done == len(state.trials) == 12
     assert trial_of(state, "good").state == "passed"
-    assert everything_labelled(folder.name) == {}
+    assert everything_labelled(folder) == {}
 
 
 def test_a_fraction_is_kept_and_fails(ended: tuple[RunState, Path, int]) -> None:

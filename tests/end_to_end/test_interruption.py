@@ -61,7 +61,7 @@ def check_resumed(state: RunState, run: Path, quick_result: bytes) -> None:
     assert (run / "slow__oracle__1" / "interrupted-1" / "trial.log").is_file()
     assert trial_of(state, "slow").run_number == 2 and trial_of(state, "quick").run_number == 1
     assert state.done == 2
-    assert everything_labelled(run.name) == {}
+    assert everything_labelled(run) == {}
 
 
 def test_ctrl_c_once_cancels_cleans_up_and_exits_130_and_resume_goes_on(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_ctrl_c_once_cancels_cleans_up_and_exits_130_and_resume_goes_on(tmp_path
     assert process.returncode == 130, output
     state = state_of(run)
     assert trial_of(state, "slow").state == "cancelled"
-    assert everything_labelled(run.name) == {}
+    assert everything_labelled(run) == {}
     quick = (run / "quick__oracle__1" / "result.json").read_bytes()
     check_resumed(resumed(tmp_path, run), run, quick)
 
@@ -83,7 +83,7 @@ def test_ctrl_c_twice_leaves_nothing_that_a_sweep_cannot_find(tmp_path: Path) ->
     output, _ = process.communicate(timeout=90)
     assert process.returncode == 130, output
     trialdeck("sweep", cwd=tmp_path)
-    assert everything_labelled(run.name) == {}
+    assert everything_labelled(run) == {}
     everything = subprocess.run(
         ["docker", "ps", "-a", "--format", "{{.Names}}"], capture_output=True, text=True, check=True
     )
@@ -101,7 +101,7 @@ def test_case_76_a_killed_engine_is_shown_as_stale_and_its_run_goes_on(tmp_path:
         pass
     assert reader.liveness() is Liveness.STALE
     reader.close()
-    assert labelled("container", run.name), "the dead engine's container should still be there"
+    assert labelled("container", run), "the dead engine's container should still be there"
     verdict = state_of(run).trials["quick__oracle__1"]
     state = resumed(tmp_path, run)
     assert state.trials["quick__oracle__1"] == verdict
@@ -120,7 +120,7 @@ def test_a_run_survives_the_end_of_its_terminal(tmp_path: Path) -> None:
     assert cancelled.returncode == 0, cancelled.stderr
     until(lambda: state_of(run).finished is not None, "the cancelled run's end")
     assert state_of(run).finished is not None
-    until(lambda: everything_labelled(run.name) == {}, "clean-up")
+    until(lambda: everything_labelled(run) == {}, "clean-up")
 
 
 def test_case_58_a_task_that_changed_is_refused_by_resume(tmp_path: Path) -> None:
@@ -143,12 +143,12 @@ def test_a_kept_environment_stays_for_a_shell_until_it_is_swept(tmp_path: Path) 
     answer = trialdeck("run", "wrong", "--agent", "oracle", "--plain", "--keep", "failed", cwd=tmp_path)
     run = only_run(tmp_path)
     assert trial_of(state_of(run), "wrong").kept, answer.stdout
-    (container,) = labelled("container", run.name)
+    (container,) = labelled("container", run)
     shell = subprocess.run(
         ["docker", "exec", container, "cat", "/app/answer"], capture_output=True, text=True, check=False
     )
     assert shell.stdout == "wrong\n", shell.stderr
     trialdeck("sweep", cwd=tmp_path)
-    assert labelled("container", run.name) == [container]
+    assert labelled("container", run) == [container]
     trialdeck("sweep", "--include-kept", cwd=tmp_path)
-    assert everything_labelled(run.name) == {}
+    assert everything_labelled(run) == {}

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from engine.layout import ENGINE_LOG
-from engine.runs.start import EngineStandingBy
+from engine.runs.start import EngineStandingBy, new_run_id
 
 UNUSABLE = 2
 END_SEC = 60.0
@@ -14,6 +14,13 @@ END_SEC = 60.0
 
 def ended(process: subprocess.Popen[bytes]) -> int:
     return process.wait(END_SEC)
+
+
+def test_runs_of_one_name_in_two_runs_folders_are_two_runs_for_docker(tmp_path: Path) -> None:
+    """Each removes what bears its label."""
+    here, there = (new_run_id(tmp_path / place / "2026-01-01__00-00-00__hello") for place in ("a", "b"))
+    assert here != there
+    assert here.startswith("2026-01-01__00-00-00__hello__")
 
 
 def test_it_takes_the_folder_and_logs_there(tmp_path: Path) -> None:

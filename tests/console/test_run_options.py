@@ -1,0 +1,38 @@
+"""What `trialdeck run` is given and can't work with."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from console.commands.run import _names
+from console.errors import Unusable
+from tests.engine.tasks.task_folders import make_task
+
+
+def test_a_variable_is_allowed_by_its_name_alone_and_no_value_is_repeated() -> None:
+    assert _names(["A", "B", "A"]) == ("A", "B")
+    with pytest.raises(Unusable) as refused:
+        _names(["TOKEN=s3cret"])
+    assert "TOKEN" in str(refused.value)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_a_daemon_that_is_no_address_leaves_no_run_folder_and_exits_2(tmp_path: Path) -> None:
+    task = make_task(tmp_path / "some-task", "", {})
+    command = [str(Path(sys.executable).with_name("trialdeck")), "run", str(task), "--agent", "oracle"]
+    done = subprocess.run(
+        [*command, "--runs-dir", str(tmp_path / "runs")],
+        env={"DOCKER_HOST": "garbage", "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [
+        "trialdeck: DOCKER_HOST is 'garbage': expected unix:///path/of/docker.sock or tcp://host:port"
+    ]
+    assert not (tmp_path / "runs").exists()
