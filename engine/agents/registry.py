@@ -23,7 +23,8 @@ _PAIR = re.compile(r"([a-z_]+)=((?:[^,\\]|\\.)*)(?:,|$)", re.DOTALL)
 
 
 def parse_arm(text: str, name: str | None = None) -> ArmInfo:
-    """`replay:sessions=recorded` -> an arm. A comma in a value is written `\\,`, a backslash `\\\\`.
+    """`replay:sessions=recorded` -> an arm. A comma in a value is written `\\,`, and a backslash may be written `\\\\`;
+    before any other letter it stands for itself.
 
     Raises AgentConfigInvalid for an unknown agent, an unknown key or a part that is no `key=value`.
     """
@@ -38,7 +39,7 @@ def parse_arm(text: str, name: str | None = None) -> ArmInfo:
             raise AgentConfigInvalid(
                 f'agent "{text}": expected key=value at "{rest[position:]}" (a comma inside a value is written \\,)'
             )
-        key, value = found.group(1), re.sub(r"\\(.)", r"\1", found.group(2), flags=re.DOTALL)
+        key, value = found.group(1), re.sub(r"\\([,\\])", r"\1", found.group(2))
         if key not in PARAMETERS[agent]:
             known = ", ".join(sorted(PARAMETERS[agent])) or "no parameters"
             raise AgentConfigInvalid(f'agent "{text}": unknown parameter {key}; {agent} takes {known}')

@@ -54,6 +54,10 @@ class ReplayAgent:
                 f'arm {arm.name}: agent "replay" needs one of the parameters sessions (a folder of trajectories or a '
                 "file) and run (a run folder)"
             )
+        if self.run_folder is not None and not any(self.run_folder.glob("*/config.json")):
+            raise AgentConfigInvalid(
+                f"arm {arm.name}: run={arm.parameters['run']}: no run folder, there are no trials in it"
+            )
         self.recording: Recording | None = None
 
     async def set_up(self, session: AgentSession) -> None:

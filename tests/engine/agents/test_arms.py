@@ -37,7 +37,8 @@ def test_any_value_comes_back_as_it_was_meant(value: str) -> None:
         ("command:run=printf '\\\\n'", "printf '\\n'"),
         ("command:run=a=b:c=d", "a=b:c=d"),
         ("command:run=two\nlines\n", "two\nlines\n"),
-        ("command:run=echo \\$x", "echo $x"),
+        ("command:run=echo \\$x", "echo \\$x"),
+        ("command:run=printf '%s\\n' a\\,b", "printf '%s\\n' a,b"),
     ],
 )
 def test_commas_backslashes_and_lines_in_a_value(text: str, value: str) -> None:
@@ -77,6 +78,12 @@ def test_an_arm_that_cant_run_says_why(text: str, words: list[str]) -> None:
     message = refusal(text)
     for word in words:
         assert word in message
+
+
+def test_a_folder_without_trials_is_no_run_to_replay(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "no run folder" in refusal(f"replay:run={tmp_path}")
+    assert "no run folder" in refusal(f"replay:run={tmp_path / 'file'}")
 
 
 def test_both_ways_to_replay_at_once_are_refused(tmp_path: Path) -> None:
