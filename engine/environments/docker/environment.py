@@ -38,6 +38,8 @@ LAST_LOOK_SEC = 5.0
 FLUSH_SEC = 3.0
 STOP_GRACE_SEC = 1
 LINGER_SEC = 0.5
+ROOM_SEC = 600.0
+OTHERS_MAKE_ROOM_SEC = (1.0, 2.0, 4.0)
 
 
 class DockerEnvironment(ABC):
@@ -113,8 +115,10 @@ class DockerEnvironment(ABC):
 
     async def _bring_up_where_there_is_room(self) -> float:
         """Returns when the start that went well began. Where Docker has no address range left, the start is tried again
-        each time another environment of ours has gone; waiting is not on the clock of the start."""
-        patience = time.monotonic() + self.spec.start_timeout_sec
+        each time another environment of ours has gone, and a few times where none is up and it is up to others to make
+        room; waiting is not on the clock of the start."""
+        patience = time.monotonic() + ROOM_SEC
+        pauses = iter(OTHERS_MAKE_ROOM_SEC)
         neighbours = self._shop.neighbours
         while True:
             began = time.monotonic()
@@ -132,7 +136,10 @@ class DockerEnvironment(ABC):
                 neighbours.stays(self.project)  # it has no room, so nobody need wait for it
                 self._watch.activity("wait for an address range")
                 if not await neighbours.another_goes(self.project, seen, patience - time.monotonic()):
-                    raise
+                    pause = next(pauses, None)
+                    if pause is None:
+                        raise
+                    await anyio.sleep(pause)
 
     async def _wait_ready(self, left: float) -> None:
         """Every service running and healthy, or ended well; samples and logs begin with the first look."""

@@ -10,11 +10,12 @@ from typing import Any
 import anyio
 import pytest
 
+from engine.environments.docker import environment as docker_environment
 from engine.environments.docker.engine_api import filters
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.labels import COMPOSE_PROJECT, TRIAL
 from engine.environments.docker.provider import DockerProvider
-from engine.events import ResourcePeaked, ServiceChanged
+from engine.events import ActivityChanged, Event, ResourcePeaked, ServiceChanged
 from engine.issues import Code, Issue, TrialFailed
 from engine.tasks.task import Healthcheck, NetworkMode, NetworkPolicy
 from tests.engine.environments.rig import Rig
@@ -238,8 +239,9 @@ async def test_a_taken_name_is_told_with_its_holder(rig: Rig) -> None:
     assert name in facts(failure.value.issue)["holder"]
 
 
-async def test_one_subnet_for_two_projects_is_an_address_failure(rig: Rig) -> None:
-    """Case 16: the stand-in for a pool that ran out; a fixed address keeps the fixed subnet."""
+async def test_one_subnet_for_two_projects_is_an_address_failure(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Case 16: the stand-in for a pool that ran out; a fixed address keeps the fixed subnet. Whoever finds no room
+    waits for another environment to go, and the waiting has an end."""
     compose = """
         services:
           main:
@@ -249,12 +251,22 @@ async def test_one_subnet_for_two_projects_is_an_address_failure(rig: Rig) -> No
             networks: {default: {ipv4_address: 10.231.7.20}}
         networks: {default: {ipam: {config: [{subnet: 10.231.7.0/24}]}}}
     """
-    async with rig.up(compose=compose):
+    async with rig.up(compose=compose) as first:
+        monkeypatch.setattr(docker_environment, "OTHERS_MAKE_ROOM_SEC", ())
+        monkeypatch.setattr(docker_environment, "ROOM_SEC", 0.2)
         issue = await refused(rig, compose=compose)
+        monkeypatch.setattr(docker_environment, "ROOM_SEC", 30.0)
+        seen = len(rig.recorder.events)
+        async with rig.up(start=False, compose=compose) as second, anyio.create_task_group() as group:
+            group.start_soon(second.start)
+            await rig.recorder.wait(lambda: _waits_for_room(rig.recorder.events[seen:]), seconds=20.0)
+            assert await first.down() == []
     assert issue.code is Code.ADDRESS_POOL_EXHAUSTED
     assert "of trialdeck" in facts(issue)["networks"]
-    async with rig.up(compose=compose):
-        pass
+
+
+def _waits_for_room(events: list[Event]) -> bool:
+    return any(isinstance(event, ActivityChanged) and "address range" in event.activity for event in events)
 
 
 async def test_the_operators_shell_and_a_dot_env_change_nothing(
