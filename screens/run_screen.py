@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import ClassVar
 
 from textual import events
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
@@ -48,7 +49,8 @@ class RunScreen(Screen[None]):
     CSS_PATH = "run_screen.tcss"
     PLACE = RUN
     HELP = FILTER_HELP
-    BINDINGS: ClassVar[list[BindingType]] = [*RUN.bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [*RUN.bindings(priority=frozenset({"filter"}))]
+    """The filter's key comes first, so that what is typed fast after it goes into the filter."""
     AUTO_FOCUS = "TrialsTable"
 
     @dataclass
@@ -220,6 +222,8 @@ class RunScreen(Screen[None]):
     # --- filter, order, groups ---
 
     def action_filter(self) -> None:
+        if self._bar.editing:
+            raise SkipAction
         self._bar.edit()
 
     def on_filter_bar_changed(self, event: FilterBar.Changed) -> None:

@@ -54,6 +54,7 @@ class RunSource:
         self.on_events: Callable[[], None] | None = None
         self._pending: deque[ev.AnyEvent] = deque()
         self._news = False
+        self._gone = False
         self._reached_end = False
         self._called = False
         self._room = threading.Event()
@@ -156,10 +157,11 @@ class RunSource:
         except OSError as error:
             self._say(f"can't read the run folder: {error.strerror or error}")
             return []
-        self._say("")
+        self._say("the run folder is gone" if self._gone else "")
         return found
 
     def _look(self, reader: RunFolderReader) -> None:
+        self._gone = not self.folder.is_dir()
         try:
             liveness = reader.liveness()
         except OSError:

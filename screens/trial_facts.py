@@ -21,8 +21,13 @@ _SERVICE_STYLES = {"healthy": "deck--good", "running": "", "unhealthy": "deck--b
 _ARTIFACT_STYLES = {"collected": "", "empty": "deck--warn", "skipped": "deck--dim"}
 
 
-def state_pieces(trial: TrialState) -> Pieces:
-    """`● collect`, `− failed`: a glyph and a word."""
+CUT_OFF: Pieces = [(f"{fmt.GLYPHS[st.INTERRUPTED]} cut off", "deck--warn")]
+
+
+def state_pieces(trial: TrialState, stale: bool = False) -> Pieces:
+    """`● collect`, `− failed`: a glyph and a word. `stale`: the run's engine is gone, so that nothing runs."""
+    if stale and trial.state == st.RUNNING:
+        return CUT_OFF
     style = _STATE_STYLES.get(trial.state, "deck--dim")
     return [(f"{fmt.state_glyph(trial)} {fmt.state_word(trial)}", style)]
 

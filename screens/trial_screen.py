@@ -7,11 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.css.query import NoMatches
 from textual.screen import Screen
+from textual.widgets import Input
 
 from engine.issues import Evidence
 from engine.layout import LogFile, trial_logs
@@ -63,7 +65,7 @@ class TrialScreen(Screen[None]):
     PLACE = TRIAL
     HELP = TRIAL_HELP
     BINDINGS: ClassVar[list[BindingType]] = [
-        *TRIAL.bindings(),
+        *TRIAL.bindings(priority=frozenset({"search"})),
         *(Binding(str(number), f"tab({number})", show=False) for number in range(2, 10)),
     ]
     AUTO_FOCUS = ""
@@ -151,7 +153,7 @@ class TrialScreen(Screen[None]):
         letter = fmt.arm_letter(arms.index(trial.arm)) if len(arms) > 1 else ""
         arm = trial.arm if self.size.width >= 100 else ""
         name = " ".join(word for word in (trial.task, letter, arm, str(trial.attempt) if several else "") if word)
-        right = [*state_pieces(trial), (f"  {fmt.clock_time(trial.elapsed(now))}", "deck--strong")]
+        right = [*state_pieces(trial, self.source.stale), (f"  {fmt.clock_time(trial.elapsed(now))}", "deck--strong")]
         self.query_one(Breadcrumbs).set(["runs", run, name] if self.size.width >= 100 else [run, name], right)
         line = self.query_one(Timeline)
         line.trial, line.now = trial, now
@@ -279,6 +281,9 @@ class TrialScreen(Screen[None]):
             self.view.action_numbers()
 
     def action_search(self) -> None:
+        """Before what has the focus, so that what is typed fast after the key goes into the pattern."""
+        if isinstance(self.focused, Input):
+            raise SkipAction
         if self.view is not None:
             self.view.action_search()
 

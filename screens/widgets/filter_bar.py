@@ -104,7 +104,7 @@ class FilterBar(Horizontal):
         self.entry.display = True
         self.entry.value = self.text
         self.entry.cursor_position = len(self.text)
-        self.entry.focus()
+        self.screen.set_focus(self.entry)  # at once: the next key is for it
         self.show()
 
     def show(self) -> None:

@@ -115,7 +115,7 @@ class SearchLine(Horizontal):
         line.value = text
         line.cursor_position = len(text)
         self.say("")
-        line.focus()
+        self.screen.set_focus(line)  # at once: the next key is for it
 
     def close(self) -> None:
         self.remove_class("open")

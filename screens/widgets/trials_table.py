@@ -10,6 +10,7 @@ from screens import format as fmt
 from screens.columns import Column
 from screens.pieces import Pieces, cells, cut
 from screens.trial_columns import COLUMNS, STATE_STYLES, cell
+from screens.trial_facts import CUT_OFF
 from screens.trial_rows import GROUPINGS, TrialRows
 from screens.widgets.line_table import LineTable
 
@@ -65,7 +66,7 @@ class TrialsTable(LineTable):
         if trial is None:
             return []
         if self.stale and trial.state == st.RUNNING and column == "state":
-            return [(f"{fmt.GLYPHS[st.INTERRUPTED]} cut off", STATE_STYLES[st.INTERRUPTED])]
+            return CUT_OFF
         return cell(column, trial, self.rows.letters.get(trial.arm, "?"), self.now)
 
     def whole_row(self, key: str) -> Pieces | None:

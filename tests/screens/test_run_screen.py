@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.strip import Strip
 
@@ -15,6 +16,7 @@ from engine.issues import Code, Phase, Severity
 from engine.readers.run_folder import Liveness
 from screens.run_screen import RunScreen
 from screens.trial_screen import TrialScreen
+from screens.widgets.filter_bar import FilterBar
 from screens.widgets.run_header import RunHeader
 from screens.widgets.trials_table import TrialsTable
 from screens.widgets.warnings_feed import WarningsFeed, told
@@ -384,3 +386,15 @@ def test_the_feed_names_a_service_that_the_message_leaves_out_and_only_then() ->
     assert of("main.py is missing") == "main: main.py is missing"
     assert of("hook exit 3") == "main: hook exit 3"
     assert of("the remaining domain-main hook") == "main: the remaining domain-main hook"
+
+
+async def test_what_is_typed_fast_after_the_slash_goes_into_the_filter(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        for char in "/g s /x/":
+            app.post_message(events.Key(_name(char), char))
+        await until(pilot, lambda: app.screen.query_one(FilterBar).text == "g s /x/", "all of it is in the filter")
+        assert not table(app).rows.marked and not table(app).rows.grouping and table(app).rows.sort == "state"
+
+
+def _name(char: str) -> str:
+    return {"/": "slash", " ": "space"}.get(char, char)

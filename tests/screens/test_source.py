@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -117,6 +118,18 @@ def test_a_folder_that_does_not_exist_yet(tmp_path: Path) -> None:
     assert source.liveness is Liveness.STARTING
     fake_run.write(tmp_path / "later", fake_run.story())
     woken.until(lambda: source.state.plan is not None and source.live)
+    source.close()
+
+
+def test_a_run_folder_that_is_taken_away_is_said(tmp_path: Path) -> None:
+    folder = fake_run.write(tmp_path / "run", fake_run.finish(fake_run.story()))
+    source = RunSource(folder)
+    woken = Woken(source)
+    source.start()
+    woken.until(lambda: source.liveness is Liveness.FINISHED)
+    shutil.rmtree(folder)
+    woken.until(lambda: source.problem == "the run folder is gone")
+    assert source.state.finished is not None, "what was read stays"
     source.close()
 
 

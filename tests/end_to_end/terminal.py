@@ -1,0 +1,93 @@
+"""A real terminal: tmux, driven with keys and read as a person reads it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.end_to_end.deck import TRIALDECK
+
+SEEN_SEC = 60.0
+ESCAPE_SEC = 0.3
+"""Longer than a console waits for the rest of an escape sequence."""
+PREFIX = "exit-code:"
+
+
+class Terminal:
+    """One tmux session on a server of its own."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def tmux(self, *words: str) -> str:
+        answer = subprocess.run(["tmux", "-L", self.name, *words], capture_output=True, text=True, check=False)
+        return answer.stdout
+
+    def press(self, *keys: str) -> None:
+        self.tmux("send-keys", "-t", "deck", *keys)
+
+    def type(self, text: str) -> None:
+        self.tmux("send-keys", "-t", "deck", "-l", text)
+
+    def back(self, *texts: str) -> None:
+        """Escape, then wait for what comes: a key too soon after it would be read as one with Alt."""
+        self.press("Escape")
+        time.sleep(ESCAPE_SEC)
+        self.sees(*texts)
+
+    def screen(self) -> str:
+        return self.tmux("capture-pane", "-p", "-t", "deck")
+
+    def escapes(self) -> str:
+        """The screen with its colours."""
+        return self.tmux("capture-pane", "-p", "-e", "-t", "deck")
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.tmux("resize-window", "-t", "deck", "-x", str(columns), "-y", str(rows))
+
+    def alternate(self) -> bool:
+        """Does a program hold the full screen?"""
+        return self.tmux("display-message", "-p", "-t", "deck", "#{alternate_on}").strip() == "1"
+
+    def sees(self, *texts: str, seconds: float = SEEN_SEC) -> str:
+        """Wait until all of `texts` are on the screen; returns it."""
+        deadline = time.monotonic() + seconds
+        while True:
+            screen = self.screen()
+            if all(text in screen for text in texts):
+                return screen
+            assert time.monotonic() < deadline, f"{texts} not on the screen within {seconds:.0f} s:\n{screen}"
+            time.sleep(0.05)
+
+    def ends_with(self, code: int) -> None:
+        """The command ended with this exit code, and the terminal is an ordinary one again."""
+        self.sees(f"{PREFIX}{code}:")
+        assert not self.alternate()
+
+
+@contextmanager
+def terminal(
+    *arguments: str, cwd: Path, columns: int = 120, rows: int = 40, env: Sequence[str] = ()
+) -> Iterator[Terminal]:
+    """`trialdeck` with these arguments in a terminal of this size; `env` holds NAME=value."""
+    found = Terminal(f"trialdeck-test-{uuid.uuid4().hex[:8]}")
+    command = shlex.join(["env", *env, TRIALDECK, *arguments])
+    shell = f"{command}; echo '{PREFIX}'$?:; exec sh -c 'sleep 600'"
+    size = ["-x", str(columns), "-y", str(rows)]
+    settings = {name: value for name, value in os.environ.items() if name not in ("TMUX", "NO_COLOR")}
+    subprocess.run(
+        ["tmux", "-L", found.name, "-f", "/dev/null", "new-session", "-d", "-s", "deck", *size, shell],
+        cwd=cwd,
+        env={**settings, "TERM": "xterm-256color", "LANG": "C.UTF-8"},
+        check=True,
+    )
+    try:
+        yield found
+    finally:
+        found.tmux("kill-server")
