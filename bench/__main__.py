@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from bench import machine, table
 from bench.against_harbor import COMPARISONS, compare
 from bench.console.measure import measure_console
-from bench.figures import Result, Unmeasurable
+from bench.document import document
+from bench.figures import Result, Say, Unmeasurable
 from bench.floor import measure_floor
 from bench.memory import measure_memory
 
-FORMAT, FORMAT_VERSION = "trialdeck-bench", 1
 RESULTS = Path(__file__).resolve().parent / "results"
-OK, MISSED = 0, 1
+OK, MISSED, INTERRUPTED = 0, 1, 130
 
-Benchmark = Callable[..., Result]
+
+class Benchmark(Protocol):
+    def __call__(self, *, quick: bool, say: Say) -> Result: ...
+
 
 BENCHMARKS: Mapping[str, Benchmark] = {
     **{comparison.name: partial(compare, comparison) for comparison in COMPARISONS},
@@ -30,28 +35,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "memory": measure_memory,
     "events": measure_console,
 }
-
-
-def document(found: machine.Machine, results: Sequence[Result], *, quick: bool) -> bytes:
-    """What is saved. Beside the measurements each check says whether it was met, so that a reader needn't know how."""
-    plain = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        "quick": quick,
-        "ok": all(result.ok for result in results),
-        "machine": msgspec.to_builtins(found),
-        "results": [
-            msgspec.to_builtins(result)
-            | {"ok": result.ok}
-            | {
-                "checks": [
-                    msgspec.to_builtins(check) | {"met": check.met, "aim_met": check.aim_met} for check in result.checks
-                ]
-            }
-            for result in results
-        ],
-    }
-    return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
 
 
 def say(text: str) -> None:
@@ -71,7 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no benchmark is called {', '.join(unknown)}; there are {names}")
     found = machine.look()
     print("\n".join(machine.lines(found)), flush=True)
-    results = [_run(name, quick=chosen.quick) for name in BENCHMARKS if name in chosen.names or not chosen.names]
+    try:
+        results = [_run(name, quick=chosen.quick) for name in BENCHMARKS if name in chosen.names or not chosen.names]
+    except KeyboardInterrupt:
+        return INTERRUPTED
     print("\n" + "\n".join(table.lines(results)))
     file = chosen.json or RESULTS / f"{datetime.now():%Y-%m-%d_%H-%M-%S}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -81,11 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(name: str, *, quick: bool) -> Result:
+    load = os.getloadavg()[0]
     try:
-        return BENCHMARKS[name](quick=quick, say=say)
+        result = BENCHMARKS[name](quick=quick, say=say)
     except Unmeasurable as error:
         say(f"{name}: {error}")
-        return Result(benchmark=name, title="could not be measured", unmeasured=str(error))
+        result = Result(benchmark=name, title="could not be measured", unmeasured=str(error))
+    return msgspec.structs.replace(result, load=load)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """One benchmark. `unmeasured` says why there are no figures, "" where there are some."""
+    """One benchmark. `unmeasured` says why there are no figures, "" where there are some; `load` is the machine's load
+    average of one minute before it began."""
 
     benchmark: str
     title: str
@@ -55,6 +56,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     series: tuple[Series, ...] = ()
     notes: tuple[str, ...] = ()
     unmeasured: str = ""
+    load: float = 0.0
 
     @property
     def ok(self) -> bool:

@@ -54,10 +54,12 @@ def look() -> Machine:
 def lines(machine: Machine) -> list[str]:
     load = " ".join(f"{value:.2f}" for value in machine.load)
     libraries = ", ".join(f"{name} {found}" for name, found in machine.libraries.items())
+    busy = machine.load[0] > machine.cpus / 2
     return [
         f"{machine.cpus} CPUs, {machine.memory_mb / 1024:.1f} GiB, load {load}, Linux {machine.kernel}",
         f"Docker {machine.docker or '(none)'}, Compose {machine.compose or '(none)'}, {machine.buildx}".rstrip(", "),
         f"trialdeck {machine.trialdeck} {machine.commit}, Python {machine.python}; {libraries}",
+        *(["! the machine is busy: what waits for a CPU here looks slower than it is"] if busy else []),
     ]
 
 
