@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shlex
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from console.app import TrialDeckApp
 from console.engine_end import last_words, wait_for_end
 from console.errors import Unusable
 from engine.layout import ENGINE_LOG, EVENTS
+from engine.text import clean_line
 
 START_SEC = 30.0
 TURN_SEC = 0.0005
@@ -27,9 +29,19 @@ def show_run(folder: Path, *, engine: subprocess.Popen[bytes] | None) -> int:
         _wait_for_events(folder, engine)
     app = TrialDeckApp(folder, started_here=engine is not None)
     code = run_app(app)
-    if app.source is not None and app.source.state.finished is not None:
+    over = app.source is not None and app.source.state.finished is not None
+    print(farewell(folder, over=over))
+    if over:
         wait_for_end(engine)
     return code
+
+
+def farewell(folder: Path, *, over: bool) -> str:
+    """What stays on the terminal when the console has gone from it."""
+    run = shlex.quote(clean_line(str(folder)))
+    if over:
+        return f"the run is in {run}: `trialdeck show {run}` prints it, `trialdeck watch {run}` opens it again"
+    return f"the run {run} is not over: `trialdeck watch {run}` attaches again, `trialdeck cancel {run}` ends it"
 
 
 def show_home(runs_dir: Path) -> int:

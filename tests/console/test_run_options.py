@@ -10,6 +10,7 @@ import pytest
 
 from console.commands.run import _names
 from console.errors import Unusable
+from console.open_app import farewell
 from tests.engine.tasks.task_folders import make_task
 
 
@@ -19,6 +20,11 @@ def test_a_variable_is_allowed_by_its_name_alone_and_no_value_is_repeated() -> N
         _names(["TOKEN=s3cret"])
     assert "TOKEN" in str(refused.value)
     assert "s3cret" not in str(refused.value)
+
+
+def test_what_stays_on_the_terminal_says_how_to_come_back() -> None:
+    assert "`trialdeck watch 'my runs/x'` attaches again" in farewell(Path("my runs/x"), over=False)
+    assert "`trialdeck show runs/x`" in farewell(Path("runs/x"), over=True)
 
 
 def test_a_daemon_that_is_no_address_leaves_no_run_folder_and_exits_2(tmp_path: Path) -> None:
