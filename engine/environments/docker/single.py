@@ -15,7 +15,7 @@ from engine.environments.docker.failures import fail
 from engine.environments.docker.readiness import start_timeout
 from engine.environments.docker.removal import Thing
 from engine.environments.docker.together import together
-from engine.issues import Code
+from engine.issues import Code, TrialFailed
 from engine.tasks.task import MAIN, NetworkMode
 
 
@@ -35,7 +35,7 @@ class SingleEnvironment(DockerEnvironment):
             tag = labels.image_tag(labels.content_name(spec.build_context), spec.content_digest, spec.run)
             log = spec.log_folder / "build.log"
             async with together() as group:  # a network takes the daemon 0.1 s; a build doesn't need it
-                group.start_soon(self._create_network)
+                group.start_soon(self._create_network_early)
                 self.image = await self._shop.builds.image(
                     tag, spec.build_context, spec.run, log, spec.build_timeout_sec, self._watch.activity
                 )
@@ -43,6 +43,13 @@ class SingleEnvironment(DockerEnvironment):
         if not spec.image:
             raise fail(Code.ENVIRONMENT_FAILED, "the task has neither an image nor a Dockerfile nor a Compose file")
         self.image = spec.image
+
+    async def _create_network_early(self) -> None:
+        try:
+            await self._create_network()
+        except TrialFailed as error:  # the start tries again, and waits for room
+            if error.issue.code is not Code.ADDRESS_POOL_EXHAUSTED:
+                raise
 
     async def _create_network(self) -> None:
         if self._networked or self.spec.network.mode is NetworkMode.NO_NETWORK:
