@@ -14,6 +14,8 @@ from engine.environments.docker.engine_api import Engine, EngineCallFailed, filt
 from engine.environments.docker.together import together
 
 DOWN_SEC = 60.0
+HELD_SEC = 10.0
+"""For what somebody else still holds once our containers are gone, such as a volume."""
 PAUSE_SEC = 0.1
 PAUSE_MOST_SEC = 1.0
 
@@ -119,11 +121,12 @@ async def remove_project(
     """All of a project, whether its start came to an end or not; `known` saves the first look.
 
     After a start that was cut off, `linger_sec` looks again for what the daemon was still making. Returns what could
-    not be removed, each with the daemon's reason. Bounded by `DOWN_SEC`.
+    not be removed, each with the daemon's reason. Bounded by `DOWN_SEC`, and by `HELD_SEC` where others are in the way.
     """
     reasons: dict[Thing, str] = {}
     left: list[Thing] = list(known)
-    until = time.monotonic() + linger_sec
+    began = time.monotonic()
+    until = began + linger_sec
     pause = PAUSE_SEC
     with anyio.move_on_after(DOWN_SEC):
         while True:
@@ -131,6 +134,9 @@ async def remove_project(
             left = await of_project(engine, project)
             if not left and time.monotonic() >= until:
                 return []
+            held = bool(left) and all(thing.kind != "container" and thing in reasons for thing in left)
+            if held and time.monotonic() - began > HELD_SEC:
+                break
             if reasons or not left:
                 await anyio.sleep(pause)
                 pause = min(pause * 2, PAUSE_MOST_SEC)
