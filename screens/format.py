@@ -62,7 +62,7 @@ def span(seconds: float | None) -> str:
 
 def about(seconds: float) -> str:
     """An estimate, no more exact than it can be."""
-    return span(seconds if seconds < 100 else 60 * round(seconds / 60))
+    return span(round(seconds) if seconds < 100 else 60 * round(seconds / 60))
 
 
 def short_span(seconds: float | None) -> str:
@@ -91,15 +91,16 @@ def size(count: float | None) -> str:
 
 
 def size_of(used: float | None, limit: float | None) -> str:
-    """`1.9/4G`: the unit once where both have the same."""
+    """`1.9/4G`, `0.8/128M`: in the limit's unit, in at most eight characters."""
     if used is None:
         return DASH
     if not limit:
         return size(used)
-    left, right = size(used), size(limit)
-    if left[-1] == right[-1] and left[-1].isalpha():
-        left = left[:-1]
-    return f"{left}/{right}"
+    whole = size(limit)
+    unit = whole[-1] if whole[-1].isalpha() else ""
+    value = max(0.0, used) / 1024 ** ("KMGT".find(unit) + 1 if unit else 0)
+    part = f"{value:.1f}".removesuffix(".0") if value < 9.95 else f"{value:.0f}"
+    return f"{part}/{whole}"
 
 
 def percent(value: float | None, digits: int = 0) -> str:

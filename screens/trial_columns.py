@@ -53,7 +53,7 @@ COLUMNS = (
     Column("time", "time", 7, keep=90, right=True, sort_down=True),
     Column("limit", "of", 4, keep=40, right=True, sort_down=True, help="time limit"),
     Column("cpu", "cpu", 5, keep=20, right=True, sort_down=True, help="CPU"),
-    Column("memory", "mem", 7, keep=10, right=True, sort_down=True, help="memory"),
+    Column("memory", "mem", 8, keep=10, right=True, sort_down=True, help="memory"),
     Column("reward", "reward", 6, keep=85, right=True, sort_down=True),
     Column("issues", "issues", 10, keep=97, widest=200, sort_down=True),
 )

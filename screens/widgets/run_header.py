@@ -101,7 +101,7 @@ class RunHeader(Lines):
         elapsed = self.state.elapsed(self.now)
         if elapsed is not None:
             right.append((fmt.clock_time(elapsed), ""))
-            right.append(("" if short else " gone", "deck--dim"))
+            right.append(("" if short else " gone" if self.state.finished is None else " in all", "deck--dim"))
         if self.eta is not None and self.state.finished is None:
             right.append((f" · ≈ {fmt.about(self.eta)}{'' if short else ' to go'}", "deck--dim"))
         known, unknown = self.cost

@@ -30,11 +30,20 @@ def test_size(count: float, text: str) -> None:
     assert fmt.size(count) == text
 
 
-def test_size_of_says_the_unit_once() -> None:
+def test_size_of_says_the_unit_once_and_fits_its_column() -> None:
     assert fmt.size_of(2_040_109_466, 4 * 2**30) == "1.9/4G"
-    assert fmt.size_of(600 * 2**20, 4 * 2**30) == "600M/4G"
+    assert fmt.size_of(600 * 2**20, 4 * 2**30) == "0.6/4G"
+    assert fmt.size_of(792 * 2**10, 128 * 2**20) == "0.8/128M"
+    assert fmt.size_of(0, 4 * 2**30) == "0/4G"
+    for used in range(0, 2**40, 2**33 + 12345):
+        for limit in (1, 999, 5000, 192 * 2**20, 999 * 2**20, 4 * 2**30, 2**41):
+            assert len(fmt.size_of(min(used, limit), limit)) <= 8
     assert fmt.size_of(600, 0) == "600"
     assert fmt.size_of(None, 0) == "—"
+
+
+def test_an_estimate_has_no_tenths() -> None:
+    assert fmt.about(3.14) == "3 s" and fmt.about(130.0) == "2 min"
 
 
 def test_unknown_cost_is_never_a_zero() -> None:
