@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,20 @@ ARM = ev.ArmInfo(name="a", agent="nop")
 
 
 class RunRig:
-    """A run of small tasks. `provider` says how they go; `conduct` goes into the card."""
+    """A run of small tasks. `provider` says how they go; `toml` is every task's, `conduct` goes into the card."""
 
-    def __init__(self, place: Path, tasks: Sequence[str] = ("t",), *, attempts: int = 1, **conduct: Any) -> None:
+    def __init__(
+        self,
+        place: Path,
+        tasks: Sequence[str] = ("t",),
+        *,
+        attempts: int = 1,
+        arms: tuple[ev.ArmInfo, ...] = (ARM,),
+        toml: str = "",
+        **conduct: Any,
+    ) -> None:
         for name in tasks:
-            make_task(place / "tasks" / name)
+            make_task(place / "tasks" / name, toml)
         found = find_tasks([place / "tasks"], (), ())
         self.folder = place / "run"
         self.folder.mkdir()
@@ -37,23 +47,24 @@ class RunRig:
             name="run",
             created=datetime(2026, 1, 1, tzinfo=UTC),
             engine_version="0",
-            arms=(ARM,),
+            arms=arms,
             task_set=ev.TaskSetInfo(name="tasks", digest="d"),
             tasks=tuple(CardTask(id=task.id, folder=str(task.folder), digest=task.digest) for task in found.tasks),
             attempts=attempts,
             conduct=Conduct(**conduct),
         )
         self.plan: Plan = make_plan(
-            found, (ARM,), attempts=attempts, seed=1, host=self.card.conduct.host, allowed_host_env={}
+            found, arms, attempts=attempts, seed=1, host=self.card.conduct.host, allowed_host_env={}
         )
         self.provider = FakeProvider(place / "containers")
+        self.code = -1
         self.log = EventLog(self.folder)
         for planned in self.plan.trials:
             self.log.append(
                 ev.TrialPlanned(
                     trial=planned.trial,
                     task=planned.task.id,
-                    arm="a",
+                    arm=planned.arm.name,
                     attempt=planned.attempt,
                     position=planned.position,
                 )
@@ -63,13 +74,34 @@ class RunRig:
     def state(self) -> RunState:
         return self.log.state
 
-    async def execute(self) -> int:
-        """One process's share of it."""
+    def run(self) -> Run:
+        """What is left of it, for one process."""
         left = remaining(self.plan, self.state)
         set_aside(self.log, left)
-        run = Run(self.folder, self.card, self.plan, left.todo, self.log, self.provider, {})
+        return Run(self.folder, self.card, self.plan, left.todo, self.log, self.provider, {})
+
+    async def execute(self) -> int:
+        """One process's share of it."""
         with anyio.fail_after(30):
-            return await run.execute()
+            return await self.run().execute()
+
+    @asynccontextmanager
+    async def going(self) -> AsyncIterator[Run]:
+        """The run while it lasts: it is over when the block is left, and `code` says how."""
+        run = self.run()
+
+        async def execute() -> None:
+            self.code = await run.execute()
+
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                group.start_soon(execute)
+                yield run
+
+    async def until(self, met: Callable[[], object]) -> None:
+        """Lets the run go on until something is true of it."""
+        while not met():
+            await anyio.lowlevel.checkpoint()
 
     def told(self) -> list[str]:
         """What was said of the whole run."""
