@@ -208,8 +208,6 @@ class RunScreen(Screen[None]):
 
     def _late_facts(self) -> None:
         self._facts_due = False
-        if not self._header.is_attached:
-            return  # on its way out
         self._facts(self.source.now())
         self._show_state()
 
@@ -217,7 +215,7 @@ class RunScreen(Screen[None]):
         self.post_message(self.StandingsWorkedOut(work_out(found), stood))
 
     def on_run_screen_standings_worked_out(self, event: StandingsWorkedOut) -> None:
-        if event.stood == self._stood and self._header.is_attached:
+        if event.stood == self._stood:
             self._header.standings = event.standings
             self._header.show()
 

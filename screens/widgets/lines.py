@@ -27,7 +27,9 @@ class Lines(Widget):
         raise NotImplementedError
 
     def show(self) -> None:
-        """Make the lines anew and paint those that changed."""
+        """Make the lines anew and paint those that changed; nothing of a widget that is on its way out."""
+        if not self.is_attached:
+            return
         lines = self.make(max(1, self.size.width))
         if lines == self._lines:
             return

@@ -388,6 +388,16 @@ def test_the_feed_names_a_service_that_the_message_leaves_out_and_only_then() ->
     assert of("the remaining domain-main hook") == "main: the remaining domain-main hook"
 
 
+async def test_a_tick_that_comes_while_the_screen_is_taken_down_harms_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        screen = app.screen
+        assert isinstance(screen, RunScreen)
+        await screen.query_one(RunHeader).remove()
+        screen.clock_ticked(fake_run.at(1500))
+        screen.run_changed({""})
+        await pilot.pause()
+
+
 async def test_what_is_typed_fast_after_the_slash_goes_into_the_filter(tmp_path: Path) -> None:
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
         for char in "/g s /x/":
