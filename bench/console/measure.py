@@ -177,8 +177,8 @@ def _press_keys(terminal: Terminal, cursor: CursorRow, more: Callable[[int], boo
         pause = time.perf_counter() + chance.uniform(*KEY_PAUSE_SEC)
         while (left := pause - time.perf_counter()) > 0:
             cursor.feed(_text(terminal.read(left)))
-        terminal.press(chance.choice(KEYS))
         began = time.perf_counter()
+        terminal.press(chance.choice(KEYS))
         pressed += 1
         while (left := began + EDGE_SEC - time.perf_counter()) > 0:
             if cursor.feed(_text(terminal.read(left))):
