@@ -14,6 +14,7 @@ from engine.tasks.task import Task
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_runs"
 TASKS = SAMPLES / "tasks"
 SESSIONS = SAMPLES / "sessions"
+RECORDED = SAMPLES / "recorded"
 
 TASK_IDS = sorted(path.name for path in TASKS.iterdir() if path.is_dir())
 
@@ -41,5 +42,9 @@ def services(task_id: str) -> dict[str, dict[str, Any]]:
 
 
 def files(*names: str) -> list[Path]:
-    """Every file of the samples whose name is one of `names`; all of them where none is given."""
-    return [path for path in sorted(SAMPLES.rglob("*")) if path.is_file() and (not names or path.name in names)]
+    """Every file of tasks and sessions whose name is one of `names`; all of them where none is given."""
+    return [
+        path
+        for path in sorted(SAMPLES.rglob("*"))
+        if path.is_file() and RECORDED not in path.parents and (not names or path.name in names)
+    ]
