@@ -74,6 +74,8 @@ def _spec(
         start_timeout_sec=settings.build_timeout_sec,
         cpus=_capped(settings.cpus, job.cpus),
         memory_mb=_capped(settings.memory_mb, job.memory_mb),
+        cpus_cap=job.cpus,
+        memory_mb_cap=job.memory_mb,
         network=network,
         env=resolve_env(settings.env, job.allowed_host_env, env_key).env,
         workdir=settings.workdir,

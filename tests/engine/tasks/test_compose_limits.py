@@ -38,6 +38,8 @@ def test_a_sidecar_adds_to_what_main_declares_in_the_task(tmp_path: Path) -> Non
     assert declared_limits(DECLARED, compose(tmp_path, "services: {db: {cpus: 1, mem_limit: 134217728}}")) == (2.5, 640)
 
 
-@pytest.mark.parametrize("text", ["services: [", "services: 3", "- a", "services: {db: 5}", "services: {db: {cpus: many}}"])
+@pytest.mark.parametrize(
+    "text", ["services: [", "services: 3", "- a", "services: {db: 5}", "services: {db: {cpus: many}}"]
+)
 def test_a_file_that_says_nothing_understandable_adds_nothing(tmp_path: Path, text: str) -> None:
     assert declared_limits(DECLARED, compose(tmp_path, text)) == (1.5, 512)
