@@ -17,13 +17,14 @@ from typing import Any
 
 import anyio
 import msgspec
-from anyio.abc import SocketStream
+from anyio.abc import SocketListener, SocketStream
 
 from engine.owner import owner_alive, read_owner
 
 MAX_LINE = 65536
 ANSWER_SEC = 10.0
 AGAIN_SEC = 1.0
+LOOK_SEC = 5.0
 _MAX_SOCKET_PATH = 107
 
 Handle = Callable[[dict[str, Any]], dict[str, Any]]
@@ -56,20 +57,50 @@ def socket_path(run_folder: Path) -> Path:
 async def serve(
     path: Path, handle: Handle, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
 ) -> None:
-    """Answer commands until cancelled; the socket is gone afterwards. Nothing that a client does ends it, nor does a
-    lack of descriptors: then nobody is answered for a while."""
-    path.unlink(missing_ok=True)
-    listener = await anyio.create_unix_listener(path, mode=0o600)
+    """Answer commands until cancelled; the socket is gone afterwards. Raises OSError where it can't be made at first.
+
+    Nothing that a client does ends it, nor does a lack of descriptors: then nobody is answered for a while. A runtime
+    folder goes with its user's last session: once it is there again, so is the socket.
+    """
+    listener = await _listen(path)
+    task_status.started()
     try:
-        async with listener:
-            task_status.started()
+        while True:
+            async with listener:
+                await _answer_while_there(listener, path, handle)
             while True:
                 try:
-                    await listener.serve(lambda stream: _answer(stream, handle))
-                except* OSError:
-                    await anyio.sleep(AGAIN_SEC)
+                    listener = await _listen(path)
+                    break
+                except OSError:
+                    await anyio.sleep(LOOK_SEC)
     finally:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+async def _listen(path: Path) -> SocketListener:
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.unlink(missing_ok=True)
+    return await anyio.create_unix_listener(path, mode=0o600)
+
+
+async def _answer_while_there(listener: SocketListener, path: Path, handle: Handle) -> None:
+    """Returns when the socket is no longer at its place."""
+
+    async def answer() -> None:
+        while True:
+            try:
+                await listener.serve(lambda stream: _answer(stream, handle))
+            except* OSError:
+                await anyio.sleep(AGAIN_SEC)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(answer)
+        while True:
+            await anyio.sleep(LOOK_SEC)
+            if not path.exists():
+                group.cancel_scope.cancel()
 
 
 async def _answer(stream: SocketStream, handle: Handle) -> None:

@@ -23,8 +23,8 @@ _NAME_LIMIT = 100
 
 
 class PlannedTask(msgspec.Struct, frozen=True, kw_only=True):
-    """`task` is None where its files can't be read. `cpus` and `memory_mb` are the largest of its environments, all
-    services together, capped to the host where that was allowed. `alone`: what only one trial at a time can have."""
+    """`task` is None where its files can't be read. `cpus` and `memory_mb` are the most that its environments, all
+    services together, declare at any time, capped to the host. `alone`: what only one trial at a time can have."""
 
     id: str
     task: Task | None
@@ -116,13 +116,18 @@ def trial_name(task: str, arm: str, attempt: int, taken: set[str]) -> str:
 def _planned(
     task: Task, arms: Sequence[ArmInfo], host: HostInfo, allowed: Mapping[str, str], *, allow_smaller_host: bool
 ) -> PlannedTask:
-    cpus, memory = declared_limits(task.environment, task.compose_file)
+    cpus, memory = base = declared_limits(task.environment, task.compose_file)
+    cpus_at_once, memory_at_once = base
     alone = {*taken_alone(task.compose_file)}
-    for step in task.steps or (None,):
+    steps = task.steps or (None,)
+    for step in steps:
         image = verifier_image(task, step)
         if image is not None:
             own = declared_limits(image.settings, image.compose_file)
             cpus, memory = max(cpus, own[0]), max(memory, own[1])
+            beside = base if step is not steps[-1] else (0.0, 0)  # between steps the agent's environment lives on
+            cpus_at_once = max(cpus_at_once, own[0] + beside[0])
+            memory_at_once = max(memory_at_once, own[1] + beside[1])
             alone.update(taken_alone(image.compose_file))
     refused = refusals(task, host, allowed, allow_smaller_host=allow_smaller_host)
     warnings = list(plan_warnings(task, allowed))
@@ -151,7 +156,7 @@ def _planned(
         task=task,
         refused=tuple(refused),
         warnings=tuple(warnings),
-        cpus=min(cpus, host.cpus or cpus),
-        memory_mb=min(memory, host.memory_mb or memory),
+        cpus=min(cpus_at_once, host.cpus or cpus_at_once),
+        memory_mb=min(memory_at_once, host.memory_mb or memory_at_once),
         alone=tuple(sorted(alone)),
     )

@@ -181,6 +181,27 @@ async def test_a_lack_of_descriptors_ends_no_run_case_73(tmp_path: Path, monkeyp
     assert failures == []
 
 
+@pytest.mark.anyio
+async def test_a_runtime_folder_that_goes_with_the_last_session_comes_back_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_runtime_folder: Path
+) -> None:
+    monkeypatch.setattr(control, "LOOK_SEC", 0.01)
+    async with served(tmp_path, lambda command: {"ok": True}) as path:
+        path.unlink()
+        path.parent.rmdir()
+        own_runtime_folder.rmdir()
+        await anyio.sleep(0.05)
+        own_runtime_folder.mkdir(mode=0o700)
+        with anyio.fail_after(5):
+            while True:
+                await anyio.sleep(0.01)
+                if path.exists():
+                    break
+        assert (await send(tmp_path, {"command": "ping"}))["ok"]
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert not path.exists()
+
+
 def test_a_dead_engine_is_named_with_the_way_on_case_76(tmp_path: Path) -> None:
     owned(tmp_path, started=1.0, socket="/tmp/x.sock")
     with pytest.raises(NotReachable, match=r"is gone.*trialdeck resume"):

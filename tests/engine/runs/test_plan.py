@@ -175,6 +175,17 @@ def test_the_largest_environment_counts_for_admission(tmp_path: Path) -> None:
     assert one(tmp_path, toml).memory_mb == 3000
 
 
+def test_between_steps_the_agents_environment_and_a_verifier_are_up_together(tmp_path: Path) -> None:
+    toml = "[environment]\nmemory_mb = 3000\n[verifier.environment]\nmemory_mb = 2000\n"
+    toml += '[[steps]]\nname = "one"\n[[steps]]\nname = "two"\n'
+    files: dict[str, str | bytes | None] = {"steps/one/instruction.md": "1", "steps/two/instruction.md": "2"}
+    planned = one(tmp_path, toml, files)
+    assert planned.memory_mb == 5000
+    small = HostInfo(name="h", cpus=4, memory_mb=4000)
+    assert one(tmp_path, toml, files, host=small).refused == ()  # each of them fits
+    assert one(tmp_path, toml, files, host=small).memory_mb == 4000
+
+
 def test_an_unknown_host_refuses_nothing_for_its_size(tmp_path: Path) -> None:
     assert one(tmp_path, "[environment]\ncpus = 512\n", host=HostInfo()).refused == ()
 
