@@ -16,8 +16,8 @@ _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 def declared_limits(settings: EnvironmentSettings, compose_file: Path | None) -> tuple[float, int]:
     """(CPUs, MiB) summed over all services; a service that declares none adds nothing.
 
-    `main` has the task's own declaration unless the Compose file says otherwise. A file that can't be read adds nothing:
-    starting the environment will say what is wrong with it.
+    `main` has the task's own declaration unless the Compose file says otherwise. A file that can't be read adds
+    nothing: starting the environment will say what is wrong with it.
     """
     cpus, memory = {MAIN: settings.cpus or 0.0}, {MAIN: settings.memory_mb or 0}
     try:
