@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from rich.style import Style
 from textual import events
@@ -74,6 +74,7 @@ class LineTable(ScrollView, can_focus=True):
         self._shares_now: tuple[int, list[tuple[Column, int]]] | None = None
         self._arranged_once = False
         self._painted: dict[int, _Line] = {}
+        self._made: dict[int, tuple[int, int, _Line]] = {}
         self._styles: dict[str, Style] = {}
 
     # --- what a subclass says ---
@@ -191,15 +192,25 @@ class LineTable(ScrollView, can_focus=True):
     def _repaint_changed(self, lines: Iterable[int]) -> None:
         """Making a line costs much less than painting it: what already stands there is left alone."""
         width, top, room = self.size.width, self.scroll_offset.y, self.room
-        regions = [Region(0, y, width, 1) for y in lines if self._painted.get(y) != self._line(y, top, room)]
+        regions = []
+        for y in lines:
+            line = self._line(y, top, room)
+            if self._painted.get(y) != line:
+                self._made[y] = (top, room, line)
+                regions.append(Region(0, y, width, 1))
         if regions:
             self.refresh(*regions)
 
     # --- painting ---
 
-    def shares(self) -> list[tuple[Column, int]]:
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        if not regions:  # something else than the rows may have changed
+            self._made.clear()
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def shares(self, room: int | None = None) -> list[tuple[Column, int]]:
         """The columns that are shown, with their widths."""
-        width = self.room
+        width = self.room if room is None else room
         if self._shares_now is None or self._shares_now[0] != width:
             self._shares_now = (width, share(self.columns(), max(1, width - MARGIN), self.wanted_widths()))
         return self._shares_now[1]
@@ -215,7 +226,11 @@ class LineTable(ScrollView, can_focus=True):
         self._styles.clear()
 
     def render_line(self, y: int) -> Strip:
-        pieces, ground = self._painted[y] = self._line(y, self.scroll_offset.y, self.room)
+        top, room = self.scroll_offset.y, self.room
+        made = self._made.pop(y, None)
+        line = made[2] if made is not None and made[:2] == (top, room) else self._line(y, top, room)
+        self._painted[y] = line
+        pieces, ground = line
         base = self.style_of("")
         return strip(joined(pieces), self.style_of, base + self.style_of(ground) if ground else base)
 
@@ -237,7 +252,7 @@ class LineTable(ScrollView, can_focus=True):
             mark = f"{mark.strip()}{MARK}"
         pieces: Pieces = [(mark.ljust(MARGIN), "deck--accent")]
         left = width - MARGIN + GAP
-        for number, (column, cells) in enumerate(self.shares()):
+        for number, (column, cells) in enumerate(self.shares(width)):
             if number:
                 pieces.append((" " * GAP, ""))
             pieces += fit(self.cell(key, column.name), cells, column.right)
