@@ -77,7 +77,7 @@ _CLASSES: tuple[tuple[str, Code, str, bool], ...] = (
     ),
     (
         r"cannot join network of a non running container|joining network namespace of container|"
-        r"cannot join network namespace",
+        r"cannot join network namespace|namespace path: lstat /proc/\d+/ns/net: no such file",
         Code.SERVICE_EXITED,
         "a service whose network another one shares has ended",
         False,

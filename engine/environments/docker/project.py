@@ -12,6 +12,7 @@ import anyio
 from engine.environments.docker import labels
 from engine.environments.docker.compose import ComposeProject, render, up_failed
 from engine.environments.docker.conflicts import with_holder
+from engine.environments.docker.containers import sharing_network
 from engine.environments.docker.definition import Definition, DefinitionRefused, Settled, base, settle
 from engine.environments.docker.engine_api import EngineCallFailed, filters
 from engine.environments.docker.environment import DockerEnvironment
@@ -132,8 +133,9 @@ class ProjectEnvironment(DockerEnvironment):
 
     async def _network_gone(self, failed: TrialFailed, text: str) -> TrialFailed:
         """A service could not join the network of one that has ended: that one is named."""
-        for container in self._watch.containers.values():
-            if container.id[:12] in text:
+        containers = self._watch.containers.values()
+        for container in containers:
+            if container.id[:12] in text or (not container.running and sharing_network(container, containers)):
                 words = await self._watch.last_words(container)
                 return fail(
                     Code.SERVICE_EXITED,

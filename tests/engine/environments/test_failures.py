@@ -28,6 +28,7 @@ WORDS = [
     ("write /var/lib/docker/tmp/x: no space left on device", Code.DISK_FULL),
     # Case 8
     ("cannot join network of a non running container: 8f2a", Code.SERVICE_EXITED),
+    ("runc create failed: namespace path: lstat /proc/14199/ns/net: no such file or directory", Code.SERVICE_EXITED),
     # others
     ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", Code.DAEMON_UNREACHABLE),
     ("accept: too many open files", Code.OUT_OF_DESCRIPTORS),
