@@ -52,6 +52,7 @@ class Builds:
                 *(word for name, value in labels.of_run(run).items() for word in ("--label", f"{name}={value}")),
                 str(context),
             ]
+
             async def once(left: float) -> ToolResult:
                 return await run_tool(argv, env=self._env, log=log, timeout_sec=left, on_line=step_reporter(activity))
 
