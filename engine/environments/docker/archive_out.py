@@ -8,6 +8,7 @@ import posixpath
 import re
 import tarfile
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent import futures
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
@@ -65,7 +66,11 @@ class _Blocking(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         anyio.from_thread.check_cancelled()  # where data is always there, the call below never waits and never notices
         if not self._rest:
-            self._rest = anyio.from_thread.run(self._read)
+            try:
+                self._rest = anyio.from_thread.run(self._read)
+            except futures.CancelledError:
+                anyio.from_thread.check_cancelled()  # as the event loop's own cancellation, not as an error
+                raise
         piece, self._rest = self._rest[:size], self._rest[size:]
         return piece
 
