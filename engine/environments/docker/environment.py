@@ -25,7 +25,6 @@ from engine.environments.docker.processes import NOTHING_KNOWN
 from engine.environments.docker.readiness import first_failed, judge, not_ready, start_timeout, waiting_for
 from engine.environments.docker.removal import Thing, remove_project
 from engine.environments.docker.task_healthcheck import wait_healthy
-from engine.environments.docker.together import together
 from engine.environments.docker.watching import KILLED, Watch, located
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import Emit, EnvironmentSpec, ExecResult, FileChange, Sink, Transfer
@@ -35,7 +34,6 @@ from engine.tasks.task import MAIN, Healthcheck, NetworkMode
 LOOK_AGAIN_SEC = 1.0
 DEATH_SHOWS_SEC = 0.3
 LAST_LOOK_SEC = 5.0
-FLUSH_SEC = 3.0
 STOP_GRACE_SEC = 1
 LINGER_SEC = 0.5
 ROOM_SEC = 600.0
@@ -380,7 +378,7 @@ class DockerEnvironment(ABC):
         containers = list(self._watch.containers.values())
         self._shop.sampler.remove([container.id for container in containers])
         try:
-            await self._kill_all(containers)
+            await self._watch.end_all()
             known = [Thing("container", container.id, container.name) for container in containers]
             linger = LINGER_SEC if self._cut_off else 0.0
             return await remove_project(self._engine, self.project, [*known, *self._made()], linger_sec=linger)
@@ -389,20 +387,6 @@ class DockerEnvironment(ABC):
         finally:
             self._watch.close()
             self._shop.neighbours.goes(self.project)
-
-    async def _kill_all(self, containers: Sequence[Container]) -> None:
-        """Ends what still runs, and reads the logs to their end, before anything is removed."""
-
-        async def kill(container: Container) -> None:
-            with suppress(EngineCallFailed):
-                await self._engine.post(f"containers/{container.id}/kill")
-            await self._watch.flushed(container.service)
-
-        with anyio.move_on_after(FLUSH_SEC):
-            async with together() as group:
-                for container in containers:
-                    if container.service not in self._watch.dead:
-                        group.start_soon(kill, container)
 
     def _located(self, failed: TrialFailed) -> TrialFailed:
         return TrialFailed(located(failed.issue, self.spec))

@@ -24,6 +24,7 @@ from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.tasks.task import MAIN
 
 TELL_SEC = 5.0
+END_SEC = 3.0
 DEATH_STEP_SEC = 0.03
 LOG_CHARS = 4000
 KILLED = 137
@@ -135,6 +136,20 @@ class Watch:
         log = self._logs.get(service)
         if log is not None:
             await log.flushed()
+
+    async def end_all(self) -> None:
+        """Kills what still runs, and reads the logs to their end, so that the containers can go."""
+
+        async def end(container: Container) -> None:
+            with suppress(EngineCallFailed):
+                await self._shop.engine.post(f"containers/{container.id}/kill")
+            await self.flushed(container.service)
+
+        with anyio.move_on_after(END_SEC):
+            async with together() as group:
+                for container in self.containers.values():
+                    if container.service not in self.dead:
+                        group.start_soon(end, container)
 
     async def last_words(self, container: Container) -> str:
         with suppress(EngineCallFailed), anyio.move_on_after(TELL_SEC, shield=True):
