@@ -19,6 +19,9 @@ PARAMETERS: dict[str, frozenset[str]] = {
 }
 """The parameters that each agent takes."""
 
+CALL_NO_MODEL = frozenset({"oracle", "nop"})
+"""Agents whose trials are known to cost nothing. What any other one spends is unknown until it says so."""
+
 _PAIR = re.compile(r"([a-z_]+)=((?:[^,\\]|\\.)*)(?:,|$)", re.DOTALL)
 
 
