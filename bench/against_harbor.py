@@ -58,7 +58,7 @@ COMPARISONS = (
 
 
 def compare(comparison: Comparison, *, quick: bool, say: Say) -> Result:
-    harbor = _harbor()
+    harbor = _harbor(say)
     job = comparison.job
     repetitions = comparison.quick_repetitions if quick else comparison.repetitions
     ours: list[float] = []
@@ -94,7 +94,8 @@ def _warm_up(harbor: Path, task: Path, say: Say) -> None:
 
 
 @functools.cache
-def _harbor() -> Path:
+def _harbor(say: Say) -> Path:
+    say(f"looking for Harbor {HARBOR_VERSION}; its environment is made at the first use, which takes a minute")
     try:
         return harbor_command()
     except HarborUnavailable as error:

@@ -44,7 +44,7 @@ def boot_id() -> str:
 def this_process(control_socket: str = "") -> Owner:
     return Owner(
         pid=os.getpid(),
-        started=_started(os.getpid()) or 0.0,
+        started=process_started(os.getpid()) or 0.0,
         host=socket.gethostname(),
         boot=boot_id(),
         socket=control_socket,
@@ -53,12 +53,12 @@ def this_process(control_socket: str = "") -> Owner:
 
 def process_alive(pid: int, started: float) -> bool:
     """Is this very process (not a later one with its number) still there?"""
-    found = _started(pid)
+    found = process_started(pid)
     return found is not None and abs(found - started) < _SAME_START_SEC
 
 
-def _started(pid: int) -> float | None:
-    """None where there is no such process, or only what is left of one that ended."""
+def process_started(pid: int) -> float | None:
+    """As in `Owner.started`. None where there is no such process, or only what is left of one that ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:

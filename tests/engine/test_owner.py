@@ -47,7 +47,7 @@ def test_a_clock_that_is_set_does_not_kill_the_owner_case_77() -> None:
 
 def test_an_ended_process_is_dead_even_while_nobody_has_waited_for_it() -> None:
     with subprocess.Popen(["true"]) as child:
-        started = own._started(child.pid)
+        started = own.process_started(child.pid)
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         assert Path(f"/proc/{child.pid}").exists()
         assert not process_alive(child.pid, started or 0.0)

@@ -11,6 +11,8 @@ import unicodedata
 from functools import cache
 from pathlib import Path
 
+from engine.owner import boot_id, process_alive, process_started
+
 RUN = "trialdeck.run"
 TRIAL = "trialdeck.trial"
 ENVIRONMENT = "trialdeck.phase"
@@ -23,6 +25,7 @@ COMPOSE_PROJECT = "com.docker.compose.project"
 COMPOSE_SERVICE = "com.docker.compose.service"
 
 PREFIX = "trialdeck-"
+BOOT_DIGITS = 8
 
 
 def clean(name: str, most: int = 30) -> str:
@@ -50,23 +53,6 @@ def content_name(folder: Path) -> str:
     return folder.parent.name if folder.name in ("environment", "tests") else folder.name
 
 
-def process_start(pid: int) -> str | None:
-    """The start time of a process in clock ticks since boot: with its number it names a process for good."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return None
-    return stat[stat.rindex(b")") + 2 :].split()[19].decode()
-
-
-@cache
-def _boot() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
-    except OSError:
-        return "unknown"
-
-
 @cache
 def host() -> str:
     """This host and PID namespace: an owner's number means something only there."""
@@ -85,17 +71,16 @@ def host() -> str:
 def owner(pid: int | None = None) -> str:
     """`pid:start:boot` of the process that answers for an object."""
     number = pid or os.getpid()
-    return f"{number}:{process_start(number) or 0}:{_boot()}"
+    return f"{number}:{process_started(number) or 0.0:.2f}:{boot_id()[:BOOT_DIGITS]}"
 
 
 def owner_alive(label: str) -> bool:
     """Whether the process that a label names still runs here. A label that can't be read counts as alive."""
     try:
         pid, start, boot = label.split(":")
-        number = int(pid)
+        return boot == boot_id()[:BOOT_DIGITS] and process_alive(int(pid), float(start))
     except ValueError:
         return True
-    return boot == _boot() and process_start(number) == start
 
 
 def of_run(run: str) -> dict[str, str]:

@@ -49,7 +49,7 @@ def test_an_owner_is_alive_only_as_the_very_process() -> None:
     mine = labels.owner()
     pid, start, boot = mine.split(":")
     assert labels.owner_alive(mine)
-    assert not labels.owner_alive(f"{pid}:{int(start) - 1}:{boot}")
+    assert not labels.owner_alive(f"{pid}:{float(start) - 1}:{boot}")
     assert not labels.owner_alive(f"{pid}:{start}:00000000")
 
 
