@@ -15,7 +15,8 @@ from engine.events import decode_lines
 from engine.layout import EVENTS, find_runs
 from engine.owner import read_owner
 from engine.readers.followed_file import FollowedFile
-from engine.state import RUNNING, RunState
+from engine.state import RunState
+from engine.trial_state import RUNNING
 
 TRIALS = 4
 TARGET_MB = 85.0

@@ -26,7 +26,7 @@ from bench.figures import Check, Result, Say, Series, Unmeasurable, percentile
 
 TRIALS = 1000
 RATE = 20_000
-LOAD_SEC, QUICK_LOAD_SEC = 40.0, 12.0
+LOAD_SEC, QUICK_LOAD_SEC = 40.0, 20.0
 IDLE_SEC, QUICK_IDLE_SEC = 20.0, 20.0
 START_SEC = 30.0
 SETTLE_SEC = 4.0
