@@ -6,9 +6,10 @@ from datetime import datetime
 
 from console.run_text import issue_text, say_seconds, trial_label
 from engine import events as ev
-from engine import state as st
+from engine import trial_state
 from engine.issues import Issue
-from engine.state import RunState, TrialState
+from engine.state import RunState
+from engine.trial_state import TrialState
 from screens import format as fmt
 
 MOST_NAMED = 4
@@ -113,10 +114,10 @@ def _what_is_cancelled(event: ev.CancelRequested, state: RunState) -> str:
 
 def heartbeat_line(state: RunState, now: datetime) -> str:
     """What goes on while nothing else is to be said."""
-    running = sorted((trial for trial in state.trials.values() if trial.state == st.RUNNING), key=_by_start)
+    running = sorted((trial for trial in state.trials.values() if trial.state == trial_state.RUNNING), key=_by_start)
     named = [_doing(trial, state, now) for trial in running[:MOST_NAMED]]
     more = [f"and {len(running) - MOST_NAMED} more"] if len(running) > MOST_NAMED else []
-    queued = state.count(st.QUEUED, st.WAITING, st.INTERRUPTED)
+    queued = state.count(trial_state.QUEUED, trial_state.WAITING, trial_state.INTERRUPTED)
     left = state.eta(now)
     facts = [
         _progress(state),

@@ -23,7 +23,8 @@ from engine import events as ev
 from engine.layout import ENGINE_LOG
 from engine.owner import owner_alive, read_owner
 from engine.readers.run_folder import Liveness, RunFolderReader
-from engine.state import RUNNING, RunState
+from engine.state import RunState
+from engine.trial_state import RUNNING
 
 BUSY_SEC = 0.02
 """Pause between two looks while events come."""

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from engine import events as ev
 from engine import state as st
+from engine import trial_state
 from engine.analysis import wording as say
 from engine.analysis.from_state import arm_outcomes
 from engine.analysis.outcomes import TrialOutcome
 from engine.analysis.rates import arm_rate, count
 from engine.issues import Issue, Severity
-from engine.state import RunState, TrialState
+from engine.state import RunState
+from engine.trial_state import TrialState
 from screens import format as fmt
 
 DISCORDANT_SHOWN = 20
@@ -94,8 +96,8 @@ def summary_lines(state: RunState, folder: Path, *, alive: bool = True) -> list[
     again = sum(1 for trial in state.trials.values() if trial.run_number > 1)
     counts = [f"{state.done} of {total} done"]
     counts += [
-        f"{number} {'cut off' if word == st.RUNNING and not alive else word}"
-        for word in (st.RUNNING, st.WAITING, st.QUEUED, st.INTERRUPTED)
+        f"{number} {'cut off' if word == trial_state.RUNNING and not alive else word}"
+        for word in (trial_state.RUNNING, trial_state.WAITING, trial_state.QUEUED, trial_state.INTERRUPTED)
         if (number := state.count(word))
     ]
     counts += [f"{again} ran again"] if again else []
@@ -123,8 +125,8 @@ def _arm_lines(letter: str, arm: st.ArmState, outcomes: Sequence[TrialOutcome]) 
     rest = [f"{counts.passed}/{counts.completed} of completed  {say.percent(counts.rate_completed)}"]
     rest += [
         f"{number} {word}"
-        for word in (st.FAILED, st.UNSCORED, st.REFUSED, st.CANCELLED)
-        if (number := arm.count(word)) or word == st.UNSCORED
+        for word in (trial_state.FAILED, trial_state.UNSCORED, trial_state.REFUSED, trial_state.CANCELLED)
+        if (number := arm.count(word)) or word == trial_state.UNSCORED
     ]
     if counts.scored < counts.assigned:
         rest.append(f"bounds {say.percent_range(counts.bounds)}")

@@ -22,26 +22,27 @@ from console.show_schema import (
     TaskSetFacts,
     TrialFacts,
 )
-from engine import state as st
+from engine import trial_state
 from engine.analysis.cost import cost
 from engine.analysis.from_state import arm_outcomes
 from engine.analysis.outcomes import TrialOutcome
 from engine.analysis.rates import Rate, arm_rate, count
 from engine.events import HostInfo, TaskSetInfo
 from engine.issues import Issue, Severity
-from engine.state import ArmState, RunState, TrialState
+from engine.state import ArmState, RunState
 from engine.text import clean_line
+from engine.trial_state import TrialState
 
 STATES = (
-    st.QUEUED,
-    st.WAITING,
-    st.RUNNING,
-    st.PASSED,
-    st.FAILED,
-    st.UNSCORED,
-    st.REFUSED,
-    st.CANCELLED,
-    st.INTERRUPTED,
+    trial_state.QUEUED,
+    trial_state.WAITING,
+    trial_state.RUNNING,
+    trial_state.PASSED,
+    trial_state.FAILED,
+    trial_state.UNSCORED,
+    trial_state.REFUSED,
+    trial_state.CANCELLED,
+    trial_state.INTERRUPTED,
 )
 
 
@@ -65,7 +66,9 @@ def _word(trial: TrialState, condition: Condition) -> str:
     """Nothing runs or waits without an engine: what it was at when it went was cut off, the rest is still to come."""
     if condition.state != INTERRUPTED:
         return trial.state
-    return {st.RUNNING: st.INTERRUPTED, st.WAITING: st.QUEUED}.get(trial.state, trial.state)
+    return {trial_state.RUNNING: trial_state.INTERRUPTED, trial_state.WAITING: trial_state.QUEUED}.get(
+        trial.state, trial.state
+    )
 
 
 def _run(folder: Path, state: RunState, condition: Condition) -> RunFacts:
@@ -131,10 +134,10 @@ def _arm(arm: ArmState, outcomes: Sequence[TrialOutcome]) -> ArmFacts:
         scored=counts.scored,
         excluded=counts.excluded,
         passed=counts.passed,
-        failed=arm.count(st.FAILED),
-        unscored=arm.count(st.UNSCORED),
-        refused=arm.count(st.REFUSED),
-        cancelled=arm.count(st.CANCELLED),
+        failed=arm.count(trial_state.FAILED),
+        unscored=arm.count(trial_state.UNSCORED),
+        refused=arm.count(trial_state.REFUSED),
+        cancelled=arm.count(trial_state.CANCELLED),
         rate=counts.rate,
         interval=rate.interval if rate is not None else None,
         interval_method=rate.method if rate is not None else "",

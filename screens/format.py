@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from engine import state as st
+from engine import trial_state
 from engine.issues import Severity
-from engine.state import TrialState
+from engine.trial_state import TrialState
 
 DASH = "—"
 
 GLYPHS = {
-    st.QUEUED: "·",
-    st.WAITING: "◌",
-    st.RUNNING: "●",
-    st.PASSED: "✓",
-    st.FAILED: "−",
-    st.UNSCORED: "✗",
-    st.REFUSED: "⊘",
-    st.CANCELLED: "⊘",
-    st.INTERRUPTED: "↺",
+    trial_state.QUEUED: "·",
+    trial_state.WAITING: "◌",
+    trial_state.RUNNING: "●",
+    trial_state.PASSED: "✓",
+    trial_state.FAILED: "−",
+    trial_state.UNSCORED: "✗",
+    trial_state.REFUSED: "⊘",
+    trial_state.CANCELLED: "⊘",
+    trial_state.INTERRUPTED: "↺",
 }
 TIMED_OUT_GLYPH = "▲"
 """Failed, and its budget of time was used up."""
@@ -166,14 +166,14 @@ def arm_letter(index: int) -> str:
 
 
 def state_glyph(trial: TrialState) -> str:
-    if trial.state == st.FAILED and trial.timed_out:
+    if trial.state == trial_state.FAILED and trial.timed_out:
         return TIMED_OUT_GLYPH
     return GLYPHS[trial.state]
 
 
 def state_word(trial: TrialState) -> str:
     """A running trial is called by its phase."""
-    if trial.state == st.RUNNING:
+    if trial.state == trial_state.RUNNING:
         return str(trial.phase) if trial.phase is not None else "running"
     return trial.state
 

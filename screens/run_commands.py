@@ -10,7 +10,7 @@ from typing import Any
 from textual.message import Message
 from textual.screen import Screen
 
-from engine.state import TrialState
+from engine.trial_state import TrialState
 from screens import format as fmt
 from screens.app_protocols import RunControl
 from screens.question_screen import Answer, QuestionScreen

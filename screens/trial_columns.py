@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from engine import state as st
+from engine import trial_state
 from engine.issues import Phase, Severity
-from engine.state import TrialState
+from engine.trial_state import TrialState
 from screens import format as fmt
 from screens.columns import Column
 from screens.pieces import Pieces
 
 STATE_STYLES = {
-    st.QUEUED: "deck--faint",
-    st.WAITING: "deck--dim",
-    st.RUNNING: "deck--accent",
-    st.PASSED: "deck--good",
-    st.FAILED: "deck--bad",
-    st.UNSCORED: "deck--warn",
-    st.REFUSED: "deck--dim",
-    st.CANCELLED: "deck--dim",
-    st.INTERRUPTED: "deck--warn",
+    trial_state.QUEUED: "deck--faint",
+    trial_state.WAITING: "deck--dim",
+    trial_state.RUNNING: "deck--accent",
+    trial_state.PASSED: "deck--good",
+    trial_state.FAILED: "deck--bad",
+    trial_state.UNSCORED: "deck--warn",
+    trial_state.REFUSED: "deck--dim",
+    trial_state.CANCELLED: "deck--dim",
+    trial_state.INTERRUPTED: "deck--warn",
 }
 
 ATTENTION = {
     state: rank
     for rank, state in enumerate(
         (
-            st.UNSCORED,
-            st.RUNNING,
-            st.WAITING,
-            st.INTERRUPTED,
-            st.FAILED,
-            st.REFUSED,
-            st.CANCELLED,
-            st.PASSED,
-            st.QUEUED,
+            trial_state.UNSCORED,
+            trial_state.RUNNING,
+            trial_state.WAITING,
+            trial_state.INTERRUPTED,
+            trial_state.FAILED,
+            trial_state.REFUSED,
+            trial_state.CANCELLED,
+            trial_state.PASSED,
+            trial_state.QUEUED,
         )
     )
 }
@@ -74,7 +74,7 @@ DOING = {
 
 def limit_of(trial: TrialState) -> float | None:
     """The limit of the phase that lasts; else of the agent's phase, over all steps that it had."""
-    if trial.state == st.RUNNING and trial.phase is not None:
+    if trial.state == trial_state.RUNNING and trial.phase is not None:
         return trial.limit()
     had = [span.limit_sec for span in trial.phases if span.phase is Phase.AGENT]
     known = [limit for limit in had if limit is not None]
@@ -86,7 +86,7 @@ def used_share(trial: TrialState, now: datetime) -> float | None:
     limit = limit_of(trial)
     if not limit:
         return None
-    spent = trial.phase_elapsed(now) if trial.state == st.RUNNING else trial.agent_seconds
+    spent = trial.phase_elapsed(now) if trial.state == trial_state.RUNNING else trial.agent_seconds
     return None if spent is None else spent / limit
 
 
@@ -94,9 +94,9 @@ def cell(name: str, trial: TrialState, letter: str, now: datetime) -> Pieces:
     """What stands in a column; plain text, already sanitised by the model."""
     match name:
         case "task":
-            return [(trial.task, "deck--faint" if trial.state == st.QUEUED else "")]
+            return [(trial.task, "deck--faint" if trial.state == trial_state.QUEUED else "")]
         case "arm":
-            return [(letter, "deck--faint" if trial.state == st.QUEUED else "deck--dim")]
+            return [(letter, "deck--faint" if trial.state == trial_state.QUEUED else "deck--dim")]
         case "attempt":
             return [(str(trial.attempt), "deck--dim")]
         case "state":
@@ -109,7 +109,9 @@ def cell(name: str, trial: TrialState, letter: str, now: datetime) -> Pieces:
         case "time":
             return [(fmt.clock_time(trial.elapsed(now)), "" if trial.elapsed(now) is not None else "deck--faint")]
         case "limit":
-            return [(fmt.short_span(limit_of(trial)), "deck--faint" if trial.state == st.QUEUED else "deck--dim")]
+            return [
+                (fmt.short_span(limit_of(trial)), "deck--faint" if trial.state == trial_state.QUEUED else "deck--dim")
+            ]
         case "cpu":
             return _cpu(trial)
         case "memory":
@@ -122,10 +124,10 @@ def cell(name: str, trial: TrialState, letter: str, now: datetime) -> Pieces:
 
 
 def _activity(trial: TrialState, now: datetime) -> Pieces:
-    if trial.state == st.WAITING:
+    if trial.state == trial_state.WAITING:
         return [(trial.waiting_for or "waiting", "deck--dim")]
-    if trial.state != st.RUNNING:
-        return [(fmt.DASH, "deck--faint")] if trial.state != st.QUEUED else []
+    if trial.state != trial_state.RUNNING:
+        return [(fmt.DASH, "deck--faint")] if trial.state != trial_state.QUEUED else []
     since = trial.activity_at or trial.started_at
     pieces: Pieces = [(trial.activity or _doing(trial), "")]
     if trial.step:
@@ -146,7 +148,7 @@ def _used(trial: TrialState, now: datetime) -> Pieces:
     if share is None:
         return []
     filled, rest = fmt.bar(share, BAR)
-    if trial.state != st.RUNNING:
+    if trial.state != trial_state.RUNNING:
         return [(filled, "deck--warn" if trial.timed_out else "deck--dim"), (rest, "deck--rule")]
     return [(filled, "deck--warn" if share > 0.9 else "deck--accent"), (rest, "deck--rule")]
 
@@ -178,7 +180,7 @@ def _issues(trial: TrialState) -> Pieces:
         if issue.message:
             pieces.append((f"  {issue.message}", "deck--dim"))
         return pieces
-    if trial.state == st.FAILED:
+    if trial.state == trial_state.FAILED:
         if trial.timed_out:
             pieces.append(("out of time", "deck--warn"))
         if trial.tests_total:
@@ -206,7 +208,11 @@ def sort_key(name: str, trial: TrialState, arm_index: int, now: datetime) -> Sor
         case "attempt":
             value = trial.attempt
         case "state":
-            return (0, float(ATTENTION[trial.state]), str(trial.phase or "") if trial.state == st.RUNNING else "")
+            return (
+                0,
+                float(ATTENTION[trial.state]),
+                str(trial.phase or "") if trial.state == trial_state.RUNNING else "",
+            )
         case "activity":
             return (0, 0.0, trial.activity or trial.waiting_for) if trial.activity or trial.waiting_for else MISSING
         case "used":

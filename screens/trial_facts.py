@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine import state as st
-from engine.state import ServiceUse, TrialState
+from engine import trial_state
 from engine.text import clean_line
+from engine.trial_state import ServiceUse, TrialState
 from screens import format as fmt
 from screens.pieces import Pieces, fit
 from screens.widgets.lines import Line
@@ -12,21 +12,21 @@ from screens.widgets.lines import Line
 _LABEL = 11
 _DOT = (" · ", "deck--faint")
 _STATE_STYLES = {
-    st.PASSED: "deck--good",
-    st.FAILED: "deck--strong",
-    st.UNSCORED: "deck--bad",
-    st.RUNNING: "deck--accent",
+    trial_state.PASSED: "deck--good",
+    trial_state.FAILED: "deck--strong",
+    trial_state.UNSCORED: "deck--bad",
+    trial_state.RUNNING: "deck--accent",
 }
 _SERVICE_STYLES = {"healthy": "deck--good", "running": "", "unhealthy": "deck--bad", "exited": "deck--dim"}
 _ARTIFACT_STYLES = {"collected": "", "empty": "deck--warn", "skipped": "deck--dim"}
 
 
-CUT_OFF: Pieces = [(f"{fmt.GLYPHS[st.INTERRUPTED]} cut off", "deck--warn")]
+CUT_OFF: Pieces = [(f"{fmt.GLYPHS[trial_state.INTERRUPTED]} cut off", "deck--warn")]
 
 
 def state_pieces(trial: TrialState, stale: bool = False) -> Pieces:
     """`● collect`, `− failed`: a glyph and a word. `stale`: the run's engine is gone, so that nothing runs."""
-    if stale and trial.state == st.RUNNING:
+    if stale and trial.state == trial_state.RUNNING:
         return CUT_OFF
     style = _STATE_STYLES.get(trial.state, "deck--dim")
     return [(f"{fmt.state_glyph(trial)} {fmt.state_word(trial)}", style)]
@@ -37,7 +37,7 @@ def summary(trial: TrialState) -> Pieces:
     parts: list[Pieces] = []
     if not trial.done and trial.activity:
         parts.append([(trial.activity, "deck--accent")])
-    if trial.state == st.WAITING:
+    if trial.state == trial_state.WAITING:
         parts.append([(f"waits for {trial.waiting_for}", "deck--dim")])
     if trial.done or trial.reward is not None:
         parts.append([("reward ", "deck--dim"), (fmt.reward(trial.reward), "deck--strong")])

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from engine import state as st
-from engine.state import TrialState
+from engine import trial_state
+from engine.trial_state import TrialState
 from screens.format import state_word
 
 _LONGEST = 400
@@ -202,7 +202,7 @@ def _value(field: str, trial: TrialState, looking: Looking) -> float | None:
             return len(trial.issues)
 
 
-_TROUBLE = frozenset({st.FAILED, st.UNSCORED, st.REFUSED, st.INTERRUPTED})
+_TROUBLE = frozenset({trial_state.FAILED, trial_state.UNSCORED, trial_state.REFUSED, trial_state.INTERRUPTED})
 
 
 def is_problem(trial: TrialState) -> bool:

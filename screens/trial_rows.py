@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from engine.state import RunState, TrialState
+from engine.state import RunState
+from engine.trial_state import TrialState
 from screens.format import arm_letter
 from screens.trial_columns import ATTENTION, BY_NAME, CHANGING, SortKey, sort_key
 from screens.trial_filter import Looking, TrialFilter, is_problem

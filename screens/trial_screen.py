@@ -17,8 +17,8 @@ from textual.widgets import Input
 
 from engine.issues import Evidence
 from engine.layout import LogFile, trial_logs
-from engine.state import TrialState
 from engine.text import clean_line
+from engine.trial_state import TrialState
 from screens import format as fmt
 from screens.pieces import Piece
 from screens.source import RunSource

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from engine.issues import Phase
-from engine.state import Span, TrialState
+from engine.trial_state import Span, TrialState
 from screens import format as fmt
 from screens.pieces import Pieces, cells, cut, fit
 

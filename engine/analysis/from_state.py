@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine import state as st
+from engine import trial_state
 from engine.analysis.outcomes import TrialOutcome
 from engine.issues import Phase, Severity
-from engine.state import RunState, TrialState
+from engine.state import RunState
+from engine.trial_state import TrialState
 
 
 def arm_outcomes(state: RunState) -> dict[str, list[TrialOutcome]]:
@@ -27,21 +28,21 @@ def _of_arm(trials: Iterable[TrialState]) -> list[TrialOutcome]:
     outcomes = []
     for trial in trials:
         outcomes.append(outcome_of(trial, priced=priced))
-        if trial.run_number > 1 or trial.state == st.INTERRUPTED:
+        if trial.run_number > 1 or trial.state == trial_state.INTERRUPTED:
             outcomes.append(_discarded(trial))
     return outcomes
 
 
 def outcome_of(trial: TrialState, *, priced: bool = False) -> TrialOutcome:
     """`priced`: something in this arm has a known cost, so that a trial which never started cost a known 0."""
-    scored = trial.state in (st.PASSED, st.FAILED)
+    scored = trial.state in (trial_state.PASSED, trial_state.FAILED)
     never_ran = trial.done and trial.started_at is None and trial.cost_usd is None
     return TrialOutcome(
         task=trial.task,
         arm=trial.arm,
         attempt=trial.attempt,
         reward=trial.reward if trial.done else None,
-        passed=(trial.state == st.PASSED) if scored else None,
+        passed=(trial.state == trial_state.PASSED) if scored else None,
         completed=scored or _ended_by_its_budget(trial),
         scored=scored,
         excluded=False,
@@ -54,7 +55,7 @@ def outcome_of(trial: TrialState, *, priced: bool = False) -> TrialOutcome:
 def _ended_by_its_budget(trial: TrialState) -> bool:
     """No verdict, yet it had all the time it was given; a fault after that is not its own end."""
     return (
-        trial.state == st.UNSCORED
+        trial.state == trial_state.UNSCORED
         and trial.timed_out
         and all(issue.severity is not Severity.FATAL or issue.phase is Phase.AGENT for issue in trial.issues)
     )

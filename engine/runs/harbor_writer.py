@@ -28,9 +28,10 @@ from engine.runs.harbor_files import (
     trial_result,
 )
 from engine.runs.plan import Plan
-from engine.state import RUNNING, RunState, TrialState
+from engine.state import RunState
 from engine.tasks.task import Step
 from engine.tasks.verifier_image import verifier_image
+from engine.trial_state import RUNNING, TrialState
 
 LOCK = "lock.json"
 REWRITE_SEC = 2.0

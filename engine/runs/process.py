@@ -35,9 +35,9 @@ from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.resume import remaining, set_aside
 from engine.runs.run import UNUSABLE, Run
 from engine.runs.start import STAND_BY
-from engine.state import INTERRUPTED, QUEUED, WAITING
 from engine.trial.job import limits_of
 from engine.trial.trial import failure_in
+from engine.trial_state import INTERRUPTED, QUEUED, WAITING
 from engine.version import VERSION
 
 DESCRIPTORS_PER_TRIAL = 24

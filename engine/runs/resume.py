@@ -9,7 +9,8 @@ import msgspec
 from engine import events as ev
 from engine.runs.event_log import EventLog
 from engine.runs.plan import Plan, PlannedTrial
-from engine.state import CANCELLED, FAILED, INTERRUPTED, PASSED, QUEUED, REFUSED, UNSCORED, WAITING, RunState
+from engine.state import RunState
+from engine.trial_state import CANCELLED, FAILED, INTERRUPTED, PASSED, QUEUED, REFUSED, UNSCORED, WAITING
 
 _REASONS = {
     UNSCORED: "ended without a verdict",

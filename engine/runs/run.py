@@ -25,9 +25,9 @@ from engine.runs.event_log import EventLog
 from engine.runs.harbor_writer import HarborWriter
 from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.pull_stop import PullStop
-from engine.state import FAILED, PASSED, REFUSED, WAITING
 from engine.trial.job import TrialJob
 from engine.trial.trial import run_trial
+from engine.trial_state import FAILED, PASSED, REFUSED, WAITING
 
 LOW_DISK_BYTES = 512 << 20
 HOST_SAMPLE_SEC = 2.0

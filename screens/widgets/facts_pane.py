@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
-from engine.state import TrialState
+from engine.trial_state import TrialState
 from screens.trial_facts import facts
 from screens.widgets.lines import Line, Lines
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from engine import state as st
+from engine import trial_state
 from engine.events import HostSampled
 from engine.issues import Severity
 from engine.state import ArmState, RunState
@@ -77,8 +77,8 @@ class RunHeader(Lines):
         state = self.state
         short = width < FOLDED_WIDTH
         total = len(state.trials)
-        done, running = state.done, state.count(st.RUNNING)
-        queued = state.count(st.QUEUED, st.WAITING, st.INTERRUPTED)
+        done, running = state.done, state.count(trial_state.RUNNING)
+        queued = state.count(trial_state.QUEUED, trial_state.WAITING, trial_state.INTERRUPTED)
         counts: Pieces = [(f"  {done} of {total}", "deck--strong")]
         if running:
             counts.append((f" · {running} cut off", "deck--warn") if self.stale else (f" · {running} running", ""))

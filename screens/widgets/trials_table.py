@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from engine import state as st
+from engine import trial_state
 from screens import format as fmt
 from screens.columns import Column
 from screens.pieces import Pieces, cells, cut
@@ -65,7 +65,7 @@ class TrialsTable(LineTable):
         trial = self.rows.trial(key)
         if trial is None:
             return []
-        if self.stale and trial.state == st.RUNNING and column == "state":
+        if self.stale and trial.state == trial_state.RUNNING and column == "state":
             return CUT_OFF
         return cell(column, trial, self.rows.letters.get(trial.arm, "?"), self.now)
 
@@ -79,7 +79,14 @@ class TrialsTable(LineTable):
             (f"{cut(group.title, 48)}  ", "deck--group"),
             (f"{fmt.count(group.trials, 'trial')}  ", "deck--dim"),
         ]
-        for state in (st.RUNNING, st.WAITING, st.PASSED, st.FAILED, st.UNSCORED, st.QUEUED):
+        for state in (
+            trial_state.RUNNING,
+            trial_state.WAITING,
+            trial_state.PASSED,
+            trial_state.FAILED,
+            trial_state.UNSCORED,
+            trial_state.QUEUED,
+        ):
             if group.counts.get(state):
                 pieces.append((f" {fmt.GLYPHS[state]} {group.counts[state]} ", STATE_STYLES[state]))
         return pieces
@@ -89,7 +96,7 @@ class TrialsTable(LineTable):
         found = []
         for key in self.visible_keys():
             trial = self.rows.trial(key)
-            if trial is not None and trial.state == st.RUNNING:
+            if trial is not None and trial.state == trial_state.RUNNING:
                 found.append(key)
         return found
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from bench.console.terminal import CursorRow
 from bench.console.writer import ATTEMPTS, CONCURRENCY, Busy, plan
 from engine import events as ev
-from engine.state import DONE, RUNNING, RunState
+from engine.state import RunState
+from engine.trial_state import DONE, RUNNING
 
 
 def row(trial: str, at: int = 5) -> str:

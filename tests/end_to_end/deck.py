@@ -14,7 +14,8 @@ from typing import Any
 
 from engine.readers.run_folder import RunFolderReader
 from engine.runs.card import read_card
-from engine.state import RunState, TrialState
+from engine.state import RunState
+from engine.trial_state import TrialState
 
 TRIALDECK = str(Path(sys.executable).with_name("trialdeck"))
 BOUND_SEC = 240.0

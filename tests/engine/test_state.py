@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from engine import events as ev
 from engine.issues import Phase, Severity
-from engine.state import CANCELLED, FAILED, INTERRUPTED, PASSED, QUEUED, RUNNING, UNSCORED, RunState
+from engine.state import RunState
+from engine.trial_state import CANCELLED, FAILED, INTERRUPTED, PASSED, QUEUED, RUNNING, UNSCORED
 from tests.engine.random_events import BRIEFLY, EVENTS, EVERY_KIND, STREAMS
 from tests.engine.run_events import at, finished, folded, issue, planned, started
 from tests.engine.tasks.task_folders import UNTIMED

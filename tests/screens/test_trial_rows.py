@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import events as ev
-from engine import state as st
+from engine import trial_state
 from engine.state import RunState
 from screens.trial_columns import BY_NAME, COLUMNS
 from screens.trial_filter import parse
@@ -29,7 +29,14 @@ def states(rows: TrialRows) -> list[str]:
 
 
 def test_what_wants_a_look_comes_first_and_the_queue_last(rows: TrialRows) -> None:
-    assert list(dict.fromkeys(states(rows))) == [st.UNSCORED, st.RUNNING, st.WAITING, st.FAILED, st.PASSED, st.QUEUED]
+    assert list(dict.fromkeys(states(rows))) == [
+        trial_state.UNSCORED,
+        trial_state.RUNNING,
+        trial_state.WAITING,
+        trial_state.FAILED,
+        trial_state.PASSED,
+        trial_state.QUEUED,
+    ]
 
 
 @pytest.mark.parametrize("column", list(BY_NAME))
@@ -69,7 +76,7 @@ def test_a_trial_that_ends_moves(rows: TrialRows) -> None:
     trial = fake_run.trial_id(1, "sol-6.1", 1)
     rows.state.apply_all(fake_run.ended(trial, 1500, True))
     assert rows.update({trial}, NOW) is True
-    assert states(rows)[rows.keys.index(trial)] == st.PASSED
+    assert states(rows)[rows.keys.index(trial)] == trial_state.PASSED
 
 
 def test_a_filter_lets_rows_in_and_out_as_they_change(rows: TrialRows) -> None:

@@ -9,7 +9,7 @@ import pytest
 from engine import events as ev
 from engine.issues import Code
 from engine.runs.resume import Remaining, remaining, set_aside
-from engine.state import CANCELLED, INTERRUPTED, QUEUED
+from engine.trial_state import CANCELLED, INTERRUPTED, QUEUED
 from tests.engine.run_events import finished, issue, started
 from tests.engine.runs.runs import RunRig
 from tests.engine.trial.trials import writes

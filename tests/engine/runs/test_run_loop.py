@@ -17,8 +17,8 @@ from engine.events import ArmInfo, HostInfo
 from engine.issues import Code, Severity
 from engine.layout import RESULT
 from engine.runs import run as run_module
-from engine.state import CANCELLED, QUEUED, RUNNING, UNSCORED
 from engine.trial import trial as trial_module
+from engine.trial_state import CANCELLED, QUEUED, RUNNING, UNSCORED
 from tests.engine.fake_environment import Command, Does, FakeEnvironment, broken
 from tests.engine.runs.runs import RunRig
 from tests.engine.trial.trials import writes

@@ -1,0 +1,51 @@
+"""Events with safe text: the one place where what came from tasks and agents enters the model."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine import events as ev
+from engine.issues import Issue
+from engine.text import clean, clean_line
+
+
+def clean_plan(plan: ev.RunPlanned) -> ev.RunPlanned:
+    """Every text of a plan: names of tasks and arms come from files and from people."""
+    return msgspec.structs.replace(
+        plan,
+        name=clean_line(plan.name),
+        source=clean_line(plan.source),
+        task_set=msgspec.structs.replace(
+            plan.task_set, name=clean_line(plan.task_set.name), version=clean_line(plan.task_set.version)
+        ),
+        host=msgspec.structs.replace(
+            plan.host,
+            name=clean_line(plan.host.name),
+            docker=clean_line(plan.host.docker),
+            compose=clean_line(plan.host.compose),
+        ),
+        arms=tuple(
+            ev.ArmInfo(
+                name=clean_line(arm.name),
+                agent=clean_line(arm.agent),
+                agent_version=clean_line(arm.agent_version),
+                model=clean_line(arm.model),
+                parameters={clean_line(key): clean(value) for key, value in arm.parameters.items()},
+            )
+            for arm in plan.arms
+        ),
+    )
+
+
+def clean_issue(issue: Issue) -> Issue:
+    """Every text of an issue: its evidence is what containers and agents wrote."""
+    return msgspec.structs.replace(
+        issue,
+        message=clean_line(issue.message),
+        service=clean_line(issue.service),
+        step=clean_line(issue.step),
+        evidence=tuple(
+            msgspec.structs.replace(item, label=clean_line(item.label), text=clean(item.text))
+            for item in issue.evidence
+        ),
+    )
