@@ -132,6 +132,9 @@ class Environment(Protocol):
 
     async def upload_bytes(self, data: bytes, target: str, *, mode: int = 0o644, service: str = "main") -> None: ...
 
+    async def is_empty(self, folder: str) -> bool:
+        """Whether it is certain that nothing is in a folder of `main`; false where only a command could tell."""
+
     async def download(
         self,
         source: str,

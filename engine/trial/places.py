@@ -38,6 +38,9 @@ async def make_log_folders(environment: Environment, names: Sequence[str]) -> No
 async def empty_folders(environment: Environment, folders: Sequence[str], phase: Phase, code: Code) -> None:
     """Nothing is in these folders of `main` afterwards. Raises TrialFailed (`code`) where that can't be had: what an
     agent may have put there must not be taken for a verifier's word."""
+    folders = [folder for folder in folders if not await environment.is_empty(folder)]
+    if not folders:
+        return
     result = await environment.execute(["bash", "-c", EMPTY_SCRIPT, "bash", *folders], user="0", timeout_sec=EMPTY_SEC)
     if result.exit_code == 0:
         return

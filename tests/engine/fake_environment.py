@@ -267,6 +267,9 @@ class FakeEnvironment:
         self.write(target, data, service)
         self.place(target, service).chmod(mode)
 
+    async def is_empty(self, folder: str) -> bool:
+        return False
+
     async def download(
         self,
         source: str,

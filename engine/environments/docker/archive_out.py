@@ -32,6 +32,8 @@ _NO_SUCH_PATH = re.compile(
     r"too many links(?= in )|(?:too many levels of symbolic links|not a directory|file name too long)$"
 )
 LOOK_SEC = 30.0
+EMPTY_FOLDER_BYTES = 512 + 1024
+"""An archive of nothing but a folder: its header and the end."""
 
 
 class PathStat(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +52,25 @@ def read_stat_header(value: str) -> PathStat:
     mode = int(told["mode"])
     kind = "folder" if mode & GO_DIR else "link" if mode & GO_LINK else "other" if mode & GO_OTHER else "file"
     return PathStat(kind=kind, size=int(told["size"]), target=told.get("linkTarget") or "")
+
+
+async def holds_nothing(engine: Engine, container: Container, folder: str) -> bool:
+    """Whether it is certain that a folder is empty, or not there. Ten times cheaper than a command in the container."""
+    place = PurePosixPath(folder)
+    if under_any(place, container.hidden) or any(PurePosixPath(p).is_relative_to(place) for p in container.hidden):
+        return False
+    try:
+        async with engine.stream("GET", f"containers/{container.id}/archive", params={"path": folder}) as response:
+            if read_stat_header(response.headers["X-Docker-Container-Path-Stat"]).kind != "folder":
+                return False
+            size = 0
+            async for piece in response.content.iter_any():
+                size += len(piece)
+                if size > EMPTY_FOLDER_BYTES:
+                    return False
+            return size == EMPTY_FOLDER_BYTES
+    except EngineCallFailed as error:
+        return error.not_found and "no such container" not in error.message.lower()
 
 
 Read = Callable[[], Coroutine[Any, Any, bytes]]

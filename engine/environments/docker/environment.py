@@ -14,7 +14,7 @@ import anyio.to_thread
 
 from engine.environments.docker import agent_processes, labels
 from engine.environments.docker.archive_in import TransferFailed, pack_bytes, pack_path, put, transfer_failed
-from engine.environments.docker.archive_out import Download
+from engine.environments.docker.archive_out import Download, holds_nothing
 from engine.environments.docker.changes import layer_changes, read_changes
 from engine.environments.docker.containers import Container, inspect, main_first
 from engine.environments.docker.engine_api import EngineCallFailed
@@ -269,6 +269,9 @@ class DockerEnvironment(ABC):
             await put(self._engine, container, self._watch.views.get(service), archive, PurePosixPath(target))
         except (EngineCallFailed, TransferFailed, OSError) as error:
             raise self._transfer_failed(error, f"put {target} into {service}", service) from error
+
+    async def is_empty(self, folder: str) -> bool:
+        return self._watch.alive(MAIN) and await holds_nothing(self._engine, self._container(MAIN), folder)
 
     async def download(
         self,

@@ -261,3 +261,22 @@ async def test_the_layers_tell_what_the_daemon_tells(rig: Rig) -> None:
     assert {(change.path.replace("\udcff", "\ufffd"), change.kind) for change in ours} == {
         (change.path, change.kind) for change in told
     }
+
+
+async def test_it_is_certain_that_a_folder_is_empty(rig: Rig) -> None:
+    """Only then is it not emptied by a command: a hidden file, a link, a place that only the container sees count."""
+    script = """
+        mkdir -p /logs/none /logs/one /logs/hidden /logs/long; echo 1 >/logs/one/reward.txt; touch /logs/hidden/.x
+        ln -s /logs/none /logs/link; echo 1 >/logs/file
+    """
+    async with rig.up() as environment:
+        result = await environment.execute(["bash", "-c", script])
+        assert result.exit_code == 0, result.tail
+        found = {
+            name: await environment.is_empty(f"/logs/{name}")
+            for name in ("none", "missing", "one", "hidden", "link", "file")
+        }
+    assert found == {"none": True, "missing": True, "one": False, "hidden": False, "link": False, "file": False}
+    async with rig.up(compose=READ_ONLY) as environment:
+        assert not await environment.is_empty("/logs")
+        assert not await environment.is_empty("/logs/verifier")
