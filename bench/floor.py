@@ -19,12 +19,13 @@ from typing import Any
 
 import aiodocker
 import aiohttp
+import msgspec
 
 from bench.figures import Check, Result, Say, Series, Unmeasurable, ratio
 from bench.jobs import SAMPLE_TASKS, Job, only_folder, run_trialdeck
 from engine.environments.docker import labels
 from engine.environments.docker.endpoint import find_endpoint
-from engine.events import PhaseFinished, TrialFinished, decode_lines
+from engine.events import PhaseFinished, TrialFinished, TrialStarted, decode_lines
 from engine.layout import EVENTS
 
 IMAGE = "debian:bookworm-slim"
@@ -40,19 +41,22 @@ def measure_floor(*, quick: bool, say: Say) -> Result:
     """In turns, so that a load that comes or goes meets both: rounds of the floor, some trials, and so on."""
     floor: list[tuple[float, ...]] = []
     ours: list[float] = []
+    apart: list[float] = []
     phases: dict[str, list[float]] = {}
     for number in range(1, (QUICK_TURNS if quick else TURNS) + 1):
         floor += asyncio.run(_rounds(ROUNDS))
         with tempfile.TemporaryDirectory(prefix="trialdeck-bench-") as place:
             run_trialdeck(Job(task=SAMPLE_TASKS / "hello", attempts=TRIALS + 1, concurrency=1), Path(place))
-            seconds, by_phase = trial_seconds(only_folder(Path(place) / "runs") / EVENTS)
-        ours += seconds
-        for phase, values in by_phase.items():
+            trials = read_trials(only_folder(Path(place) / "runs") / EVENTS)
+        ours += trials.seconds
+        apart += trials.apart
+        for phase, values in trials.phases.items():
             phases.setdefault(phase, []).extend(values)
-        for name, values in (("floor", [sum(steps) for steps in floor[-ROUNDS:]]), ("trials", seconds)):
+        for name, values in (("floor", [sum(steps) for steps in floor[-ROUNDS:]]), ("trials", trials.seconds)):
             say(f"floor {number}: {name} {', '.join(f'{value:.2f}' for value in values)} s")
     total = Series(name="floor", unit="s", values=tuple(sum(steps) for steps in floor))
     trial = Series(name="trial (hello, image built)", unit="s", values=tuple(ours))
+    period = Series(name="from one trial's start to the next", unit="s", values=tuple(apart))
     steps = [
         Series(name=f"  floor: {name}", unit="ms", values=tuple(1000 * round_[number] for round_ in floor))
         for number, name in enumerate(STEPS)
@@ -67,27 +71,44 @@ def measure_floor(*, quick: bool, say: Say) -> Result:
         checks=(
             Check(name="trial / floor (medians)", value=ratio(trial, total), aim=AIM),
             Check(name="trial / floor (minima)", value=min(trial.values) / min(total.values), aim=AIM),
+            Check(name="from trial to trial / floor (medians)", value=ratio(period, total), aim=AIM),
         ),
-        series=(trial, *shares, total, *steps),
-        notes=("the floor runs one command, a hello trial its solution, its tests and the folders they need",),
+        series=(trial, *shares, period, total, *steps),
+        notes=(
+            "the floor runs one command, a hello trial its solution, its tests and the folders they need",
+            "one trial's clean-up and the next one's start share the daemon: both take longer, the run doesn't",
+        ),
     )
 
 
-def trial_seconds(events: Path) -> tuple[list[float], dict[str, list[float]]]:
-    """Seconds of every trial but the first, which builds the image for all; and the same by phase."""
-    finished: list[TrialFinished] = []
-    phases: dict[str, dict[str, list[float]]] = {}
+class Trials(msgspec.Struct, frozen=True, kw_only=True):
+    """Of every trial but the first, which builds the image for all: its seconds, the same by phase, and the seconds from
+    its start to the next one's."""
+
+    seconds: list[float]
+    phases: dict[str, list[float]]
+    apart: list[float]
+
+
+def read_trials(events: Path) -> Trials:
+    started: dict[str, float] = {}
+    seconds: dict[str, float] = {}
+    phases: dict[str, dict[str, float]] = {}
     for event in decode_lines(events.read_bytes().splitlines()):
-        if isinstance(event, TrialFinished):
-            finished.append(event)
+        if isinstance(event, TrialStarted):
+            started[event.trial] = event.at.timestamp()
+        elif isinstance(event, TrialFinished):
+            seconds[event.trial] = event.seconds
         elif isinstance(event, PhaseFinished):
-            phases.setdefault(event.trial, {}).setdefault(str(event.phase), []).append(event.seconds)
-    later = finished[1:]
-    by_phase: dict[str, list[float]] = {}
-    for trial in later:
-        for phase, seconds in phases.get(trial.trial, {}).items():
-            by_phase.setdefault(phase, []).append(sum(seconds))
-    return [trial.seconds for trial in later], by_phase
+            of_trial = phases.setdefault(str(event.phase), {})
+            of_trial[event.trial] = of_trial.get(event.trial, 0.0) + event.seconds
+    later = list(started)[1:]
+    times = [started[trial] for trial in later]
+    return Trials(
+        seconds=[seconds[trial] for trial in later],
+        phases={phase: [found[trial] for trial in later if trial in found] for phase, found in phases.items()},
+        apart=[after - before for before, after in itertools.pairwise(times)],
+    )
 
 
 async def _rounds(count: int) -> list[tuple[float, ...]]:
