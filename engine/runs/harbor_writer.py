@@ -12,13 +12,6 @@ from engine.layout import CONFIG, RESULT
 from engine.runs.atomic_file import write_json
 from engine.runs.card import RunCard
 from engine.runs.harbor_files import (
-    AgentRecord,
-    FailureRecord,
-    JobRecord,
-    Span,
-    StepRecord,
-    TrialRecord,
-    UsageRecord,
     exception_type,
     job_config,
     job_lock,
@@ -27,6 +20,7 @@ from engine.runs.harbor_files import (
     trial_lock,
     trial_result,
 )
+from engine.runs.harbor_records import AgentRecord, FailureRecord, JobRecord, Span, StepRecord, TrialRecord, UsageRecord
 from engine.runs.plan import Plan
 from engine.state import RunState
 from engine.tasks.task import Step

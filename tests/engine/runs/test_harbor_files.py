@@ -17,13 +17,6 @@ from bench.harbor_venv import harbor_view
 from engine.issues import Code
 from engine.runs import harbor_files
 from engine.runs.harbor_files import (
-    AgentRecord,
-    FailureRecord,
-    JobRecord,
-    Span,
-    StepRecord,
-    TrialRecord,
-    UsageRecord,
     exception_type,
     job_config,
     job_id,
@@ -34,6 +27,7 @@ from engine.runs.harbor_files import (
     trial_lock,
     trial_result,
 )
+from engine.runs.harbor_records import AgentRecord, FailureRecord, JobRecord, Span, StepRecord, TrialRecord, UsageRecord
 from tests.harbor import Viewer, require_harbor
 
 NOON = datetime(2026, 3, 4, 12, 0, 0, tzinfo=UTC)
