@@ -82,8 +82,8 @@ def measure_floor(*, quick: bool, say: Say) -> Result:
 
 
 class Trials(msgspec.Struct, frozen=True, kw_only=True):
-    """Of every trial but the first, which builds the image for all: its seconds, the same by phase, and the seconds from
-    its start to the next one's."""
+    """Of every trial but the first, which builds the image for all: its seconds, the same by phase, and the seconds
+    from its start to the next one's."""
 
     seconds: list[float]
     phases: dict[str, list[float]]
