@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import stat
 import tarfile
 import tempfile
@@ -57,7 +56,7 @@ def pack_path(source: Path, target: PurePosixPath) -> IO[bytes]:
         fileobj=spool, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors="surrogateescape"
     ) as archive:
         for path, place in _walk(source, target):
-            member = _member(archive, path, place)
+            member = _member(path, place)
             if member is None:
                 continue
             if member.isreg():
@@ -76,15 +75,18 @@ def _walk(source: Path, target: PurePosixPath) -> Iterator[tuple[Path, PurePosix
         return
     if not any(source.iterdir()):
         yield source, target
-    for folder, folders, files in os.walk(source):
-        folders.sort()
-        here = Path(folder)
-        for name in sorted((*folders, *files)):
-            path = here / name
-            yield path, target / path.relative_to(source)
+    waiting = [(source, target)]  # no recursion: an agent may nest its folders as deep as it likes
+    while waiting:
+        folder, place = waiting.pop()
+        below: list[tuple[Path, PurePosixPath]] = []
+        for path in sorted(folder.iterdir()):
+            yield path, place / path.name
+            if path.is_dir() and not path.is_symlink():
+                below.append((path, place / path.name))
+        waiting += reversed(below)
 
 
-def _member(archive: tarfile.TarFile, path: Path, place: PurePosixPath) -> tarfile.TarInfo | None:
+def _member(path: Path, place: PurePosixPath) -> tarfile.TarInfo | None:
     status = path.lstat()
     member = tarfile.TarInfo(_inside(place))
     member.mode = stat.S_IMODE(status.st_mode) & 0o1777
@@ -103,7 +105,7 @@ def _member(archive: tarfile.TarFile, path: Path, place: PurePosixPath) -> tarfi
 
 
 def _inside(place: PurePosixPath) -> str:
-    return str(place).lstrip("/").removeprefix(".")
+    return "/".join(part for part in place.parts if not part.startswith("/"))
 
 
 async def put(

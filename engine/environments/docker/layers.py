@@ -49,7 +49,7 @@ def touched(layers: Layers) -> Iterator[tuple[str, str]]:
     try:
         for path, kind in _folder(upper, lower, b""):
             yield os.fsdecode(path), kind
-    except OSError as error:
+    except (OSError, RecursionError) as error:  # an agent may nest its folders as deep as it likes
         raise LayersUnreadable(str(error)) from error
 
 

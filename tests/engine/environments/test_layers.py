@@ -124,3 +124,17 @@ def test_layers_of_an_inspect() -> None:
 def test_a_layer_that_is_not_on_this_host() -> None:
     with pytest.raises(LayersUnreadable):
         list(touched(Layers("/nowhere/upper", ("/nowhere/lower",))))
+
+
+def test_folders_nested_deeper_than_python_can_follow_are_left_to_the_daemon(overlay: Overlay) -> None:
+    made = overlay.upper
+    for _ in range(1200):
+        made = made / "d"
+        made.mkdir()
+    try:
+        with pytest.raises(LayersUnreadable):
+            overlay.touched()
+    finally:
+        while made != overlay.upper:  # shutil's own removal recurses, too
+            made.rmdir()
+            made = made.parent
