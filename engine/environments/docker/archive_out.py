@@ -12,6 +12,7 @@ from concurrent import futures
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
+import anyio
 import anyio.from_thread
 import anyio.to_thread
 import msgspec
@@ -32,6 +33,8 @@ _NO_SUCH_PATH = re.compile(
     r"too many links(?= in )|(?:too many levels of symbolic links|not a directory|file name too long)$"
 )
 LOOK_SEC = 30.0
+LOOK_BYTES = 1024
+EMPTY_SEC = 10.0
 EMPTY_FOLDER_BYTES = 512 + 1024
 """An archive of nothing but a folder: its header and the end."""
 
@@ -59,18 +62,24 @@ async def holds_nothing(engine: Engine, container: Container, folder: str) -> bo
     place = PurePosixPath(folder)
     if under_any(place, container.hidden) or any(PurePosixPath(p).is_relative_to(place) for p in container.hidden):
         return False
-    try:
-        async with engine.stream("GET", f"containers/{container.id}/archive", params={"path": folder}) as response:
-            if read_stat_header(response.headers["X-Docker-Container-Path-Stat"]).kind != "folder":
+    with anyio.move_on_after(EMPTY_SEC):
+        try:
+            return await _archive_is_empty(engine, container, folder)
+        except EngineCallFailed as error:
+            return error.not_found and "no such container" not in error.message.lower()
+    return False
+
+
+async def _archive_is_empty(engine: Engine, container: Container, folder: str) -> bool:
+    async with engine.stream("GET", f"containers/{container.id}/archive", params={"path": folder}) as response:
+        if read_stat_header(response.headers["X-Docker-Container-Path-Stat"]).kind != "folder":
+            return False
+        size = 0
+        async for piece in response.content.iter_any():
+            size += len(piece)
+            if size > EMPTY_FOLDER_BYTES:
                 return False
-            size = 0
-            async for piece in response.content.iter_any():
-                size += len(piece)
-                if size > EMPTY_FOLDER_BYTES:
-                    return False
-            return size == EMPTY_FOLDER_BYTES
-    except EngineCallFailed as error:
-        return error.not_found and "no such container" not in error.message.lower()
+        return size == EMPTY_FOLDER_BYTES
 
 
 Read = Callable[[], Coroutine[Any, Any, bytes]]
@@ -175,17 +184,21 @@ class Download:
             'if [ -d "$1" ]; then echo folder 0; elif [ -f "$1" ]; then echo file $(wc -c < "$1"); '
             'elif [ -e "$1" ]; then echo other 0; else echo missing 0; fi'
         )
-        output: list[bytes] = []
+        output = bytearray()
+
+        def keep(_: str, data: bytes) -> None:
+            output.extend(data[: LOOK_BYTES - len(output)])
+
         end = await run_exec(
             self._engine,
             self._container,
             self._view,
             _as_root(["sh", "-c", script, "sh", str(self._source)]),
-            sink=lambda _, data: output.append(data),
+            sink=keep,
             timeout_sec=LOOK_SEC,
         )
-        words = b"".join(output).decode("utf-8", "replace").split()
-        if end.exit_code != 0 or len(words) != 2:
+        words = output.decode("utf-8", "replace").split()
+        if end.exit_code != 0 or len(words) != 2 or not words[1].isdecimal():
             raise TransferFailed(end.refused or end.tail or f"{self._source} can't be looked at")
         return PathStat(kind=words[0], size=int(words[1]))
 
@@ -207,14 +220,19 @@ class Download:
 
     async def _one_file(self, read: Read, size: int) -> Transfer:
         if self._max_bytes is not None and size > self._max_bytes:
-            note = f"{self._source.name}: {size} bytes, over the limit of {self._max_bytes} for one collection"
-            return Transfer(status="too_large", skipped=(note,))
+            return self._too_large(f"{size} bytes, ")
         stream = cast("IO[bytes]", _Blocking(read))
         try:
-            stored, sha256 = await anyio.to_thread.run_sync(unpack_one, stream, self._destination)
+            stored, sha256 = await anyio.to_thread.run_sync(unpack_one, stream, self._destination, self._max_bytes)
+        except OverCap:  # it grew, or the container lied about its size
+            return self._too_large("")
         except tarfile.TarError as error:
             raise TransferFailed(f"the archive of {self._source} broke off: {error}") from error
         return Transfer(status="collected", files=1, bytes=stored, sha256=sha256)
+
+    def _too_large(self, how: str) -> Transfer:
+        note = f"{self._source.name}: {how}over the limit of {self._max_bytes} for one collection"
+        return Transfer(status="too_large", skipped=(note,))
 
     async def _tar_folder(self, unpacking: Unpacking, source: PurePosixPath) -> bool:
         excludes = [f"--exclude=./{_escaped(name)}" for name in unpacking.too_large]

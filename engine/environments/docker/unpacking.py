@@ -15,6 +15,18 @@ CHUNK = 256 * 1024
 HOLE = bytes(CHUNK)
 SKIPPED_MOST = 200
 DRAIN_BYTES = 64 * 1024 * 1024
+HEADER_BYTES = 1024 * 1024
+
+
+_EXTENDED = frozenset(
+    {
+        tarfile.GNUTYPE_LONGNAME,
+        tarfile.GNUTYPE_LONGLINK,
+        tarfile.XHDTYPE,
+        tarfile.XGLTYPE,
+        tarfile.SOLARIS_XHDTYPE,
+    }
+)
 
 
 class OverCap(Exception):
@@ -23,6 +35,18 @@ class OverCap(Exception):
     def __init__(self, member: str) -> None:
         super().__init__(member)
         self.member = member
+
+
+class _Member(tarfile.TarInfo):
+    """Names and attributes that don't fit a header are read into memory whole: a container's own tar may claim any
+    size for them."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Member:
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in _EXTENDED and found.size > HEADER_BYTES:
+            raise tarfile.ReadError(f"a header of {found.size} bytes")
+        return found
 
 
 class Unpacking:
@@ -49,7 +73,7 @@ class Unpacking:
     def unpack(self, stream: IO[bytes]) -> None:
         """Reads one tar stream. `leading` components of each name are the collected folder's own."""
         with tarfile.open(
-            fileobj=stream, mode="r|", bufsize=CHUNK, encoding="utf-8", errors="surrogateescape"
+            fileobj=stream, mode="r|", bufsize=CHUNK, encoding="utf-8", errors="surrogateescape", tarinfo=_Member
         ) as archive:
             for member in archive:
                 self._take(archive, member)
@@ -78,6 +102,8 @@ class Unpacking:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise
             self._skip(relative, error.strerror or str(error))
+        except RecursionError:
+            self._skip(relative, "too deep")
 
     def _relative(self, name: str) -> str | None:
         """The member's path below the collected folder; "" for that one itself, None for a name that leads outside."""
@@ -211,16 +237,19 @@ def _pointing_inside(relative: str, target: str, source: PurePosixPath) -> str |
     return target
 
 
-def unpack_one(stream: IO[bytes], destination: Path) -> tuple[int, str]:
-    """Stores the only file of an archive at `destination`, whole or not at all; its size and SHA-256."""
+def unpack_one(stream: IO[bytes], destination: Path, max_bytes: int | None = None) -> tuple[int, str]:
+    """Stores the only file of an archive at `destination`, whole or not at all; its size and SHA-256. Raises OverCap
+    for one over `max_bytes`."""
     destination.parent.mkdir(parents=True, exist_ok=True)
     part = destination.with_name(f".{destination.name[:200]}.part")
     digest = hashlib.sha256()
-    with tarfile.open(fileobj=stream, mode="r|", bufsize=CHUNK, errors="surrogateescape") as archive:
+    with tarfile.open(fileobj=stream, mode="r|", bufsize=CHUNK, errors="surrogateescape", tarinfo=_Member) as archive:
         for member in archive:
             content = archive.extractfile(member) if member.isreg() else None
             if content is None:
                 continue
+            if max_bytes is not None and member.size > max_bytes:
+                raise OverCap(destination.name)
             try:
                 with part.open("wb") as out:
                     size = copy(content, out, digest.update)

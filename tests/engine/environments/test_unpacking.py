@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tarfile
 from pathlib import Path, PurePosixPath
 
 import pytest
 
+from engine.environments.docker.unpacking import OverCap, Unpacking, unpack_one
 from engine.environments.excludes import Excludes
 from tests.engine.environments.archives import archive, file, folder, hardlink, symlink, unpack
 
@@ -165,3 +167,29 @@ def test_exclude_patterns_mean_what_tar_makes_of_them(pattern: str, left_out: se
     names = {"a.pyc", "d/b.pyc", "node_modules/x", "d/node_modules/y/z", "keep/modules"}
     excludes = Excludes([pattern], PurePosixPath("/app"))
     assert {name for name in names if excludes(name)} == left_out
+
+
+def test_a_header_of_any_size_is_not_read_into_memory(tmp_path: Path) -> None:
+    for kind in (tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK):
+        claimed = tarfile.TarInfo("a/name")
+        claimed.type, claimed.size = kind, 6 << 30
+        stream = io.BytesIO(claimed.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
+        with pytest.raises(tarfile.ReadError, match="a header of 6442450944 bytes"):
+            Unpacking(tmp_path / "out", lambda _: False).unpack(stream)
+        stream.seek(0)
+        with pytest.raises(tarfile.ReadError, match="a header of"):
+            unpack_one(stream, tmp_path / "one")
+
+
+def test_a_file_alone_that_is_larger_than_was_said_is_not_stored(tmp_path: Path) -> None:
+    stream = archive(("big", file(content=b"x" * 2000)))
+    with pytest.raises(OverCap):
+        unpack_one(stream, tmp_path / "big", 1000)
+    assert tree(tmp_path) == set()
+
+
+def test_a_name_too_deep_to_be_made_is_skipped(tmp_path: Path) -> None:
+    deep = "/".join("d" * 1900)
+    unpacking = unpack(archive(("a/good", file()), (f"a/{deep}/f", file())), tmp_path / "out")
+    assert [line.rsplit(": ", 1)[1] for line in unpacking.skipped] == ["too deep"]
+    assert (tmp_path / "out" / "good").is_file()
