@@ -41,15 +41,17 @@ async def render(
     folder = compose_file.parent
     base_file = log.parent / "compose.base.json"
     base_file.parent.mkdir(parents=True, exist_ok=True)
-    base_file.write_text(json.dumps(base, indent=2))
     argv = [
         *plugin("compose"),
         *("--ansi", "never", "--project-name", project, "--project-directory", str(folder)),
         *("--env-file", "/dev/null", "-f", str(base_file), "-f", str(compose_file)),
         *("config", "--format", "json"),
     ]
-    result = await run_tool(argv, env=env, log=log, timeout_sec=CONFIG_SEC, keep_stdout=True, folder=folder)
-    base_file.unlink(missing_ok=True)
+    try:
+        base_file.write_text(json.dumps(base, indent=2))
+        result = await run_tool(argv, env=env, log=log, timeout_sec=CONFIG_SEC, keep_stdout=True, folder=folder)
+    finally:
+        base_file.unlink(missing_ok=True)  # it has values of the host's variables
     if result.exit_code != 0:
         said = _last_line(result.tail) or "no message"
         raise fail(

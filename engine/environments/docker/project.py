@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
@@ -82,17 +81,10 @@ class ProjectEnvironment(DockerEnvironment):
 
     def _record(self, definition: Definition) -> None:
         """The rendered definition beside the logs; values of the host's variables are named, not shown."""
-        text = json.dumps(definition, indent=2, ensure_ascii=False)
-        for name, value in self.spec.allowed_host_env.items():
-            for written in (value.replace("$", "$$"), value):  # as Compose escapes it, and as it is
-                if len(value) > 3:
-                    text = text.replace(json.dumps(written, ensure_ascii=False)[1:-1], "${" + name + "}")
+        text = without_values(json.dumps(definition, indent=2, ensure_ascii=False), self.spec.allowed_host_env)
         folder = self.spec.log_folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "compose.rendered.json").write_text(text + "\n", errors="surrogateescape")
-        self.config_digest = hashlib.sha256(text.replace(self.project, "PROJECT").encode()).hexdigest()
-
-    config_digest = ""
 
     def _warn(self, settled: Settled, unset: list[str]) -> None:
         if settled.notes:
@@ -184,3 +176,12 @@ class ProjectEnvironment(DockerEnvironment):
     async def _find_containers(self) -> Sequence[str]:
         chosen = filters(label=[f"{labels.PROJECT}={self.project}"])
         return [one["Id"] for one in await self._engine.get("containers/json", all=True, filters=chosen)]
+
+
+def without_values(text: str, variables: Mapping[str, str]) -> str:
+    """JSON with the names of variables instead of their values; the longest first, since one may be part of another."""
+    for name, value in sorted(variables.items(), key=lambda item: -len(item[1])):
+        for written in (value.replace("$", "$$"), value):  # as Compose escapes it, and as it is
+            if len(value) > 3:
+                text = text.replace(json.dumps(written, ensure_ascii=False)[1:-1], "${" + name + "}")
+    return text
