@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 import anyio
 
 from engine import events as ev
+from engine.agents.agent import Agent, AgentConfigInvalid
 from engine.agents.registry import make_agent
 from engine.environments.environment import Emit, Environment, Provider
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
@@ -91,7 +92,7 @@ class _Trial:
                 if number > 1:
                     await self._clear_traces(environment, tests=shared_before)
                 await self._enter_step(stage, environment)
-                changes = await run_agent(job, stage, make_agent(job.arm), environment, record)
+                changes = await run_agent(job, stage, self._agent(), environment, record)
             with self._phase(environment, Phase.COLLECT, None, stage):
                 rows = await collect(job, stage, environment, record, stop_main=image is not None and last)
             self._did_something |= bool(changes) or any(row.bytes for row in rows)
@@ -105,6 +106,13 @@ class _Trial:
                 break
         if single and not self._did_something and passes(self.verdict()[0]):
             self._tell_passed_without_changes()
+
+    def _agent(self) -> Agent:
+        """What its arm names may be gone since the run was planned."""
+        try:
+            return make_agent(self.job.arm)
+        except AgentConfigInvalid as error:
+            raise TrialFailed(Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, str(error))) from None
 
     @contextmanager
     def _phase(self, environment: Environment, phase: Phase, limit: float | None, stage: Stage) -> Iterator[None]:

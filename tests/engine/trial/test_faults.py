@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine import events as ev
+from engine.events import ArmInfo
 from engine.issues import Code, Issue, Phase, Severity
 from engine.trial import log_file
 from engine.trial.log_file import LogFile
@@ -181,3 +182,14 @@ def test_a_log_that_can_not_grow_says_so_and_goes_on_case_11(tmp_path: Path, mon
     assert complaint is not None
     assert (complaint.severity, complaint.code) == (Severity.WARNING, Code.DISK_FULL)
     assert "x.log is not complete: No space left on device" in complaint.message
+
+
+@pytest.mark.anyio
+async def test_an_arm_whose_sessions_are_gone_is_said_in_its_own_words(tmp_path: Path) -> None:
+    arm = ArmInfo(name="b", agent="replay", parameters={"sessions": str(tmp_path / "gone")})
+    rig = Rig(tmp_path, arm=arm)
+    assert (await rig.trial()).outcome == "unscored"
+    issue = rig.issue(Code.AGENT_SETUP_FAILED)
+    assert issue.phase is Phase.AGENT and "no such file or folder" in issue.message
+    assert not (rig.folder / "exception.txt").exists()
+    assert rig.provider.up() == []
