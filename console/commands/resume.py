@@ -12,7 +12,7 @@ from console.errors import Unusable
 from console.find_run import find_run
 from console.follow import choose_output, follow
 from engine.layout import EVENTS
-from engine.owner import owner_alive, read_owner
+from engine.owner import engine_alive
 from engine.readers.run_folder import RunFolderReader
 from engine.runs.card import read_card
 from engine.runs.from_card import plan_from_card
@@ -34,7 +34,7 @@ def resume(
     kept."""
     folder = find_run(run, runs_dir)
     card = read_card(folder)
-    if owner_alive(read_owner(folder)):
+    if engine_alive(folder):
         raise Unusable(f"{folder}: its engine still runs; `trialdeck watch {run}` shows it")
     left = remaining(plan_from_card(card, visible_environment(card.allowed_host_env)), _state(folder))
     if dry_run:
