@@ -63,8 +63,6 @@ class Code(StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     KILLED_UNKNOWN = "killed_cause_unknown"
     ENVIRONMENT_DIED = "environment_died"
-    MODEL_FAILED = "model_failed"
-    MODEL_TIMEOUT = "model_timeout"
     # collect
     ARTIFACT_COLLECT_FAILED = "artifact_collect_failed"
     ARTIFACT_TRANSFER_FAILED = "artifact_transfer_failed"

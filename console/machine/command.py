@@ -27,9 +27,6 @@ class Outcome:
     def tail(self, lines: int = 15) -> str:
         return "\n".join(self.output.strip().splitlines()[-lines:])
 
-    def first_line(self) -> str:
-        return next(iter(self.output.strip().splitlines()), "")
-
 
 def run(
     argv: Sequence[str],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -88,7 +88,3 @@ class Agent(Protocol):
 
     async def run(self, session: AgentSession) -> AgentEnd:
         """Work until done. May be cancelled at any await when time is up."""
-
-
-MakeAgent = Callable[[ArmInfo], Agent]
-RunStep = Callable[[AgentSession], Awaitable[AgentEnd]]

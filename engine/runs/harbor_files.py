@@ -57,8 +57,6 @@ EXCEPTION_TYPES = {
     "harness_timeout": "AgentTimeoutError",
     "harness_interrupted": CANCELLED,
     "out_of_memory": "SandboxLikelyOutOfMemoryError",
-    "model_failed": "ApiError",
-    "model_timeout": "ApiResponseStalledError",
     "verifier_timeout": "VerifierTimeoutError",
     "verifier_result_invalid": "VerifierOutputParseError",
 }

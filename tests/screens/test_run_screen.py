@@ -207,7 +207,7 @@ async def test_new_warnings_are_counted(tmp_path: Path) -> None:
         await pilot.press("w", "escape")
         assert "warnings (4)" in screen_text(app)
         trial = fake_run.trial_id(1, A, 1)
-        found = fake_run.issue(Severity.ERROR, Phase.AGENT, Code.MODEL_FAILED, "529 overloaded")
+        found = fake_run.issue(Severity.ERROR, Phase.AGENT, Code.HARNESS_FAILED, "529 overloaded")
         await append(app, pilot, [ev.IssueRaised(at=fake_run.at(1500), trial=trial, issue=found)])
         assert "warnings (1 new)" in screen_text(app) and "529 overloaded" in screen_text(app)
 
