@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from console.engine_check import NoEngine, ask_compose_version, compose_version, engine_host, local_host
-from console.errors import Unusable
+from console.errors import Unusable, say
 from console.follow import Shown, choose_output, follow
+from console.out import Out
 from engine import events as ev
 from engine.agents.registry import name_arms
 from engine.events import HostInfo
@@ -21,6 +21,7 @@ from engine.runs.plan import Plan, make_plan
 from engine.runs.start import EngineStandingBy, new_run_folder, new_run_id, save_card, visible_environment
 from engine.tasks.host_env import asked_by
 from engine.tasks.task_set import TaskSet, find_tasks
+from engine.text import clean_line
 from engine.trial.job import Keep
 from engine.version import VERSION
 
@@ -83,7 +84,7 @@ def run(
     if dry_run:
         from console.plan_text import plan_lines
 
-        print("\n".join(plan_lines(plan, task_set, host, seed=seed, concurrency=concurrency)))
+        Out().lines(list(plan_lines(plan, task_set, host, seed=seed, concurrency=concurrency)))
         raise typer.Exit(0 if any(trial.runnable for trial in plan.trials) else 2)
     _say_refusals(plan)
     if not any(trial.runnable for trial in plan.trials):
@@ -144,7 +145,7 @@ def _host(compose: str, *, dry_run: bool) -> HostInfo:
     except NoEngine as error:
         if not dry_run:
             raise Unusable(str(error)) from None
-        print(f"trialdeck: {error}", file=sys.stderr)
+        say(str(error))
         host = local_host()
     return HostInfo(name=host.name, cpus=host.cpus, memory_mb=host.memory_mb, docker=host.docker, compose=compose)
 
@@ -153,7 +154,7 @@ def _say_refusals(plan: Plan) -> None:
     for task in plan.tasks:
         for issue in task.refused:
             ways = "".join(f" ({item.text})" for item in issue.evidence if item.label == "way out")
-            print(f"trialdeck: {task.id} is not run: {issue.message}{ways}", file=sys.stderr)
+            say(clean_line(f"{task.id} is not run: {issue.message}{ways}"))
 
 
 def _folder_of(task_set: TaskSet, task: str) -> Path:
@@ -170,6 +171,8 @@ def _ask_for_variables(task_set: TaskSet, allowed: tuple[str, ...]) -> tuple[str
                 wanted.setdefault(request.name, []).append(f"{task.id} ({request.key})")
     for name, places in wanted.items():
         shown = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
-        if typer.confirm(f"{shown} asks for the host variable {name}. Give it to its containers?", default=False):
+        if typer.confirm(
+            f"{clean_line(shown)} asks for the host variable {name}. Give it to its containers?", default=False
+        ):
             allowed = (*allowed, name)
     return allowed

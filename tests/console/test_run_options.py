@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from console.commands.run import _names
+from console.commands.run import _names, _say_refusals
 from console.errors import Unusable
 from console.open_app import farewell
+from engine.issues import Code, Issue, Severity
+from engine.runs.plan import Plan, PlannedTask
 from tests.engine.tasks.task_folders import make_task
 
 
@@ -42,3 +44,13 @@ def test_a_daemon_that_is_no_address_leaves_no_run_folder_and_exits_2(tmp_path: 
         "trialdeck: DOCKER_HOST is 'garbage': expected unix:///path/of/docker.sock or tcp://host:port"
     ]
     assert not (tmp_path / "runs").exists()
+
+
+def test_what_a_task_says_before_a_run_begins_is_no_terminal_code(capsys: pytest.CaptureFixture[str]) -> None:
+    issue = Issue(
+        Severity.FATAL, None, Code.TASK_REFUSED, "wants \x1b]52;c;AAAA\x07\x1b[2Jthis\ntrialdeck: all is well"
+    )
+    _say_refusals(Plan(tasks=(PlannedTask(id="t\x9b2J", task=None, refused=(issue,)),), trials=()))
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "wants this" in said
+    assert not {"\x1b", "\x9b", "\x07"} & set(said)
