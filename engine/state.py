@@ -215,6 +215,7 @@ class RunState:
         self.engine_running = True
         self.sessions = event.session
         self.finished = None
+        self.paused = False
         self.cancelling = False
         self.started_at = self.started_at or event.at
 

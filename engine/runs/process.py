@@ -38,7 +38,6 @@ from engine.runs.start import STAND_BY
 from engine.trial.job import limits_of
 from engine.trial.trial import failure_in
 from engine.trial_state import INTERRUPTED, QUEUED, WAITING
-from engine.version import VERSION
 
 DESCRIPTORS_PER_TRIAL = 24
 DESCRIPTORS_OF_OURS = 64
@@ -162,8 +161,11 @@ def _cancel(group: TaskGroup) -> None:
 
 
 def _announce(log: EventLog, card: RunCard, plan: Plan) -> None:
-    """What is going to be measured; what is refused ends right here. Says nothing twice."""
-    if log.state.plan is None:
+    """What is going to be measured; what is refused ends right here. Says nothing twice, unless the run is conducted
+    otherwise from now on."""
+    before, conduct = log.state.plan, card.conduct
+    as_before = before is not None and before.max_cost_usd == conduct.max_cost_usd
+    if not as_before or log.state.concurrency != conduct.concurrency:
         log.append(
             ev.RunPlanned(
                 run=card.run,
@@ -173,15 +175,16 @@ def _announce(log: EventLog, card: RunCard, plan: Plan) -> None:
                 tasks=len(plan.tasks),
                 trials=len(plan.trials),
                 attempts=card.attempts,
-                concurrency=card.conduct.concurrency,
+                concurrency=conduct.concurrency,
                 seed=card.seed,
                 timeout_factor=card.timeout_factor,
-                max_cost_usd=card.conduct.max_cost_usd,
+                max_cost_usd=conduct.max_cost_usd,
                 card_digest=card.digest,
-                engine_version=VERSION,
-                host=card.conduct.host,
+                engine_version=card.engine_version,
+                host=conduct.host,
             )
         )
+    if before is None:
         for task in plan.tasks:
             for warning in task.warnings:
                 log.append(ev.RunIssue(issue=msgspec.structs.replace(warning, message=f"{task.id}: {warning.message}")))

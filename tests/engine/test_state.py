@@ -222,3 +222,16 @@ def test_a_trial_waits_runs_and_ends() -> None:
 def test_every_kind_of_event_but_bulk_and_steps_of_others_is_folded() -> None:
     state = RunState()
     assert {kind for kind in EVERY_KIND if kind not in state._handlers} == {ev.ThresholdCrossed}
+
+
+def test_a_new_engine_is_not_paused_nor_cancelling_though_the_one_before_was() -> None:
+    events: list[ev.Event] = [
+        *planned("t1"),
+        ev.EngineStarted(at=at(0), pid=1, host="h", session=1),
+        ev.RunPaused(at=at(1)),
+        ev.CancelRequested(at=at(2)),
+    ]
+    left = folded(*events)
+    assert left.paused and left.cancelling
+    again = folded(*events, ev.EngineStarted(at=at(9), pid=2, host="h", session=2, resumed=True))
+    assert not again.paused and not again.cancelling

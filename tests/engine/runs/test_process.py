@@ -26,6 +26,7 @@ from engine.readers.run_folder import Liveness, RunFolderReader
 from engine.runs import process
 from engine.runs.card import write_card
 from engine.runs.event_log import EventLog
+from engine.runs.start import amended
 from engine.state import RunState
 from tests.engine.fake_environment import Command, FakeProvider, broken
 from tests.engine.runs.runs import RunRig
@@ -302,3 +303,12 @@ def test_a_plan_is_announced_once_however_often_it_is_resumed(tmp_path: Path) ->
     kinds = [type(ev.decode(line)) for line in lines]
     assert kinds.count(ev.RunPlanned) == 1 and kinds.count(ev.TrialPlanned) == 2
     assert kinds.count(ev.EngineStarted) == kinds.count(ev.EngineStopped) == 3
+
+
+def test_a_run_that_is_resumed_with_other_limits_says_them(tmp_path: Path) -> None:
+    engine = Engine(tmp_path)
+    engine.run()
+    assert (engine.state.concurrency, engine.state.plan and engine.state.plan.max_cost_usd) == (2, None)
+    write_card(engine.folder, amended(engine.rig.card, concurrency=5, max_cost_usd=1.5))
+    engine.run(resume=True)
+    assert (engine.state.concurrency, engine.state.plan and engine.state.plan.max_cost_usd) == (5, 1.5)
