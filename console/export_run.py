@@ -20,7 +20,7 @@ import tomli_w
 from console.errors import Unusable
 from console.identity import HOST, Identity, identity_of
 from console.scrub import AROUND, Known, Scrubber
-from engine.layout import CARD, CONFIG, ENGINE, ENGINE_LOG, EVENTS, RESULT, is_run_folder
+from engine.layout import CARD, CONFIG, ENGINE, ENGINE_LOG, EVENTS, RESERVE, RESULT, is_run_folder
 from engine.runs.card import CardInvalid, RunCard, read_card, write_card
 
 ARCHIVES = (".tar.gz", ".tgz")
@@ -40,6 +40,7 @@ class Exported(msgspec.Struct, kw_only=True):
     binary: list[str] = []
     left_out: list[str] = []
     too_short: tuple[str, ...] = ()
+    unset: tuple[str, ...] = ()
 
 
 def export_run(
@@ -127,6 +128,7 @@ class _Copy:
             known.append(Known(kind="digest of the card", text=card.digest, stand_in=self._card.digest))
         self._scrubber = Scrubber(known, found.ids)
         self.exported.too_short = found.too_short
+        self.exported.unset = found.unset
 
     def new_name(self, name: str) -> str:
         return name if self._scrubber is None else self._scrubber.text(name)
@@ -139,7 +141,7 @@ class _Copy:
             target = self.copy / Path(*map(self.new_name, place.parts))
             if entry.is_dir():
                 target.mkdir(parents=True, exist_ok=True)
-            elif str(place) != ENGINE and not _TEMPORARY.fullmatch(place.name):
+            elif str(place) not in (ENGINE, RESERVE) and not _TEMPORARY.fullmatch(place.name):
                 self._file(Path(entry.path), place, target)
         if self._scrubber is not None:
             self.exported.replaced = dict(sorted(self._scrubber.counts.items()))

@@ -30,11 +30,12 @@ _TELLING = tuple(
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """`too_short`: allowed host variables whose values can't be replaced safely."""
+    """Allowed host variables whose values can't be replaced: `too_short` for it to be safe, `unset` on this machine."""
 
     known: tuple[Known, ...]
     ids: tuple[str, ...]
     too_short: tuple[str, ...] = ()
+    unset: tuple[str, ...] = ()
 
 
 def identity_of(folder: Path, card: RunCard | None, environ: Mapping[str, str] = os.environ) -> Identity:
@@ -50,8 +51,10 @@ def identity_of(folder: Path, card: RunCard | None, environ: Mapping[str, str] =
         *(name("user name", user, USER) for user in dict.fromkeys(_user_names(environ)) if user),
         *_boots(owner.boot if owner is not None else ""),
     ]
-    values, too_short = _values(card.allowed_host_env if card is not None else (), environ)
-    return Identity(known=(*values, *known), ids=tuple(ids), too_short=tuple(too_short))
+    names = card.allowed_host_env if card is not None else ()
+    values, too_short = _values(names, environ)
+    unset = tuple(variable for variable in names if variable not in environ)
+    return Identity(known=(*values, *known), ids=tuple(ids), too_short=tuple(too_short), unset=unset)
 
 
 def _from_events(folder: Path) -> tuple[list[str], list[str]]:

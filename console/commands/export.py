@@ -51,6 +51,11 @@ def export(
         out.line(f"  {len(done.left_out)} not copied: {_listed(done.left_out)}")
     if done.too_short:
         say(f"too short to be replaced safely, look for yourself: the values of {', '.join(done.too_short)}")
+    if done.unset:
+        say(
+            f"not set here, so their values were not looked for: {', '.join(done.unset)}; set them as in the run, and "
+            "export again"
+        )
 
 
 def _listed(names: list[str]) -> str:

@@ -17,7 +17,7 @@ from console.run_condition import Condition, load
 from console.scrub import Known, name, path
 from console.show_document import show_document
 from engine import events as ev
-from engine.layout import ENGINE, ENGINE_LOG, EVENTS
+from engine.layout import ENGINE, ENGINE_LOG, EVENTS, RESERVE
 from engine.owner import boot_id, this_process
 from engine.readers.run_folder import Liveness, RunFolderReader
 from engine.runs.atomic_file import write_json
@@ -306,3 +306,17 @@ def test_names_of_files_are_scrubbed_with_what_refers_to_them(tmp_path: Path) ->
     state, _ = load(tmp_path / "copy")
     (found,) = state.trials
     assert (tmp_path / "copy" / found / "trial.log").read_text() == "x"
+
+
+def test_a_value_that_is_not_known_here_any_more_is_said(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("KEY", raising=False)
+    export(str(run), to=tmp_path / "copy", scrub=True)
+    assert "not set here, so their values were not looked for: KEY" in capsys.readouterr().err
+
+
+def test_the_room_set_aside_for_the_last_events_is_not_copied(run: Path, tmp_path: Path) -> None:
+    (run / RESERVE).write_bytes(bytes(1000))
+    export_run(run, tmp_path / "copy")
+    assert not (tmp_path / "copy" / RESERVE).exists()
