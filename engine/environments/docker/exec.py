@@ -23,6 +23,8 @@ KILL_SEC = 10.0
 DRAIN_SEC = 2.0
 TAIL_BYTES = 16 * 1024
 EXEC_MARK = "TRIALDECK_EXEC"
+LISTING_BYTES = 8 * 1024 * 1024
+"""More than all processes that a host may have: the shell that lists them is the container's, and may say anything."""
 LOOK_SEC = 1.0
 LOOK_MOST_SEC = 10.0
 OVER_SEC = 2.0
@@ -324,16 +326,19 @@ async def list_inside(
 
     With `stop` everything but the first process stands still afterwards, until a CONT.
     """
-    output: list[bytes] = []
+    output = bytearray()
+
+    def keep(stream: str, data: bytes) -> None:
+        if stream == "stdout":
+            output.extend(data[: LISTING_BYTES - len(output)])
+
     request = ExecRequest(
         command=["sh", "-c", LIST_SCRIPT, "sh", mark, "stop" if stop else ""], user="0", privileged=True
     )
-    end = await run_exec(
-        engine, container, None, request, sink=lambda stream, data: output.append(data), timeout_sec=KILL_SEC
-    )
-    if end.exit_code is None or not end.started:
+    end = await run_exec(engine, container, None, request, sink=keep, timeout_sec=KILL_SEC)
+    if end.exit_code is None or not end.started or len(output) >= LISTING_BYTES:
         raise EngineCallFailed(500, f"the processes of {container.name} can't be listed: {end.refused or end.tail}")
-    return read_listing(b"".join(output))
+    return read_listing(bytes(output))
 
 
 def read_listing(text: bytes) -> list[tuple[Process, bool]]:

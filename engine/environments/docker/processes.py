@@ -84,21 +84,25 @@ def started_by_agent(
     sessions = {one for one in known.sessions if one not in alive or alive[one].key in known.keys}
     verdicts: dict[int, bool] = {}
 
-    def is_agents(process: Process, seen: frozenset[int] = frozenset()) -> bool:
-        if process.pid in verdicts:
-            return verdicts[process.pid]
+    def by_itself(process: Process) -> bool | None:
         if process.pid == init or process.key in known.keys:
-            verdict = False
-        elif marked(process.pid):
-            verdict = True
-        elif process.session in sessions or process.stack in known.stacks:
-            verdict = False
-        else:
+            return False
+        if marked(process.pid):
+            return True
+        return False if process.session in sessions or process.stack in known.stacks else None
+
+    def is_agents(process: Process) -> bool:
+        asked: dict[int, None] = {}  # up its parents, to the first that is decided
+        while (verdict := verdicts.get(process.pid)) is None:
+            asked[process.pid] = None
+            if (verdict := by_itself(process)) is not None:
+                break
             parent = alive.get(process.parent)
-            verdict = (
-                parent is None or parent.pid == init or parent.pid in seen or is_agents(parent, seen | {process.pid})
-            )
-        verdicts[process.pid] = verdict
+            if parent is None or parent.pid == init or parent.pid in asked:
+                verdict = True
+                break
+            process = parent
+        verdicts.update(dict.fromkeys(asked, verdict))
         return verdict
 
     return [process for process in alive.values() if is_agents(process)]

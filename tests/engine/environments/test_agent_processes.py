@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from engine.environments.docker import exec as exec_module
+from engine.environments.docker.engine_api import Engine, EngineCallFailed
 from engine.environments.docker.exec import read_listing
 from engine.environments.docker.processes import (
     NOTHING_KNOWN,
@@ -13,6 +20,7 @@ from engine.environments.docker.processes import (
     started_by_agent,
     tree_of,
 )
+from tests.engine.environments.test_readiness import container
 
 INIT = 1
 
@@ -104,3 +112,23 @@ def test_this_process_is_read_from_proc() -> None:
     assert me.stack > 0
     assert environ_of(me.pid)
     assert read_process(2**22 + 1) is None
+
+
+def test_a_chain_of_parents_longer_than_python_can_follow() -> None:
+    chain = [process(100 + number, 99 + number) for number in range(1, 3000)]
+    assert agents(BEFORE, [*BEFORE, *reversed(chain)]) == {one.pid for one in chain}
+    of_before = [process(100 + number, 99 + number if number else 10) for number in range(3000)]
+    assert agents(BEFORE, [*BEFORE, *reversed(of_before)]) == set()
+
+
+@pytest.mark.anyio
+async def test_a_list_without_an_end_is_no_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def endless(*_: Any, sink: Callable[[str, bytes], None], **__: Any) -> exec_module.ExecEnd:
+        for _number in range(20):
+            sink("stderr", b"12 1 S 1 1 1 0\n")
+            sink("stdout", b"12 1 S 1 1 1 0\n" * 100_000)
+        return exec_module.ExecEnd(exit_code=0, seconds=0.0)
+
+    monkeypatch.setattr(exec_module, "run_exec", endless)
+    with pytest.raises(EngineCallFailed, match="can't be listed"):
+        await exec_module.list_inside(cast("Engine", None), container(), "MARK=x")
