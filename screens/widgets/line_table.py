@@ -125,11 +125,21 @@ class LineTable(ScrollView, can_focus=True):
                 self.cursor = self.keys[self._at]
         else:
             self._at = 0
-        self.virtual_size = Size(0, len(self.keys) + self.HEAD)
+        self._grow_to(Size(0, len(self.keys) + self.HEAD))
         if seen or not self._arranged_once:
             self._reveal()
         self._arranged_once = True
         self._repaint_changed(range(self.size.height))
+
+    def _grow_to(self, size: Size) -> None:
+        """Without a new layout of the whole screen where all that changes is how far there is to scroll."""
+        if size == self.virtual_size:
+            return
+        if (size.height > self.size.height) is self.show_vertical_scrollbar:
+            self.set_reactive(LineTable.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+        else:
+            self.virtual_size = size
 
     @property
     def cursor_key(self) -> str | None:
