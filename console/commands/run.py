@@ -68,7 +68,7 @@ def run(
     task_set = find_tasks(paths, include or (), exclude or ())
     output = choose_output(plain=plain, as_json=as_json)
     allowed = _names(allow_host_env or [])
-    if output is Shown.CONSOLE and not dry_run:
+    if sys.stdin.isatty() and sys.stdout.isatty() and not as_json and not dry_run:
         allowed = _ask_for_variables(task_set, allowed)
     seed = random.SystemRandom().randrange(1 << 31) if seed is None else seed
     host = _host(compose_version(compose), dry_run=dry_run)

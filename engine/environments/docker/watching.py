@@ -121,7 +121,7 @@ class Watch:
             since = before.last if before is not None and before.container.id == container.id else 0.0
             log = ServiceLog(self._shop.engine, container, file, since)
             self._logs[container.service] = log
-            self._shop.tasks.start_soon(log.follow)
+            self._shop.in_background(log.follow)
 
     def sample(self) -> None:
         for container in self.containers.values():
@@ -169,7 +169,7 @@ class Watch:
         elif event.action == "start":
             self.dead.discard(service)
             if self.ready and not self.closed:
-                self._shop.tasks.start_soon(self._started_again, event)
+                self._shop.in_background(self._started_again, event)
         if event.action != "starting":
             self._emit(
                 ServiceChanged(
@@ -182,7 +182,7 @@ class Watch:
                 )
             )
         if self.ready and not self.closed and service not in self.ending and event.action in ("die", "oom"):
-            self._shop.tasks.start_soon(self._tell, event)
+            self._shop.in_background(self._tell, event)
 
     async def _started_again(self, event: ContainerEvent) -> None:
         with suppress(EngineCallFailed):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -28,3 +31,14 @@ class Workshop:
     images: Images
     starts: anyio.CapacityLimiter
     neighbours: Neighbours
+
+    def in_background(self, work: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+        """Start what only tells or records. A fault in it goes to the engine's log and ends no trial."""
+        self.tasks.start_soon(_guarded, work, arguments)
+
+
+async def _guarded(work: Callable[..., Awaitable[None]], arguments: tuple[Any, ...]) -> None:
+    try:
+        await work(*arguments)
+    except Exception:
+        traceback.print_exc()
