@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 
 from console.engine_check import NoEngine, ask_compose_version, compose_version, engine_host, local_host
 from console.errors import Unusable, say
-from console.follow import Shown, choose_output, follow
+from console.follow import choose_output, follow
 from console.out import Out
 from engine import events as ev
 from engine.agents.registry import name_arms

@@ -43,7 +43,7 @@ async def told(
     recorder = Recorder()
     async with anyio.create_task_group() as group:
         shop = Shop()
-        shop.tasks = group  # type: ignore[attr-defined]
+        shop.in_background = group.start_soon  # type: ignore[attr-defined]
         watch = Watch(spec, "project", recorder, cast(Workshop, shop))
         monkeypatch.setattr(watch, "last_words", _nothing)
         watch.containers = {"main": main, dead.service: dead}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from engine.environments.docker.workshop import Workshop
@@ -20,7 +21,7 @@ async def test_a_fault_in_background_work_is_written_down_and_ends_nothing_else(
         raise ValueError(word)
 
     async def works(word: str) -> None:
-        await anyio.sleep(0)
+        await anyio.lowlevel.checkpoint()
         told.append(word)
 
     nothing = cast("Any", None)
