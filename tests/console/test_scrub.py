@@ -31,10 +31,10 @@ def test_names_go_only_where_they_stand_alone(text: str, expected: str) -> None:
 
 
 def test_a_common_name_stays_in_logs_and_goes_where_the_engine_states_a_fact() -> None:
-    found = scrubber(name("user", "root", "user"), path("home", "/root", "/home/user"), name("host", "vm", "host"))
-    log = "root@4f: ls /root/x on vm"
+    found = scrubber(name("user", "root", "user"), path("home", "/boss", "/home/user"), name("host", "vm", "host"))
+    log = "root@4f: ls /boss/x on vm"
     assert found.text(log) == log
-    assert found.value({"home": "/root/x", "who": "root", "at": "vm", "say": log}, fact=True) == {
+    assert found.value({"home": "/boss/x", "who": "root", "at": "vm", "say": log}, fact=True) == {
         "home": "/home/user/x",
         "who": "user",
         "at": "host",
@@ -43,12 +43,12 @@ def test_a_common_name_stays_in_logs_and_goes_where_the_engine_states_a_fact() -
 
 
 def test_a_folder_of_one_name_is_as_good_as_one_inside_a_container() -> None:
-    found = scrubber(path("cwd", "/work", "/home/user/project"))
-    assert found.text("cd /work/src") == "cd /work/src"
-    assert found.value(["file:///work/src", "/work", "/workshop"], fact=True) == [
+    found = scrubber(path("cwd", "/lab", "/home/user/project"))
+    assert found.text("cd /lab/src") == "cd /lab/src"
+    assert found.value(["file:///lab/src", "/lab", "/labour"], fact=True) == [
         "file:///home/user/project/src",
         "/home/user/project",
-        "/workshop",
+        "/labour",
     ]
 
 
