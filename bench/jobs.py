@@ -6,7 +6,9 @@ Both get the same tasks, the same daemon, no terminal, a working folder of their
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -79,9 +81,27 @@ def environment(home: Path) -> dict[str, str]:
 def run_harbor(harbor: Path, job: Job, folder: Path) -> float:
     """Seconds of a whole `harbor run`. `folder` is an empty one of this call's own."""
     jobs = folder / "jobs"
-    seconds = timed(harbor_argv(harbor, job, jobs), folder, "harbor run")
+    try:
+        seconds = timed(harbor_argv(harbor, job, jobs), folder, "harbor run")
+    except BaseException:
+        remove_what_harbor_left(jobs)
+        raise
     expect_all_passed(jobs, job.attempts, "Harbor")
     return seconds
+
+
+def harbor_projects(jobs: Path) -> list[str]:
+    """The Compose projects of a job's trials: a folder in it is named after each."""
+    trials = [folder.name for folder in jobs.glob("*/*") if folder.is_dir()]
+    return sorted(re.sub(r"[^a-z0-9_-]", "-", f"{trial}__env".lower()) for trial in trials)
+
+
+def remove_what_harbor_left(jobs: Path) -> None:
+    """An interrupted Harbor leaves its containers running."""
+    for project in harbor_projects(jobs):
+        argv = ["docker", "compose", "--project-name", project, "down", "--timeout", "0", "--volumes", "--rmi", "local"]
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(argv, cwd=jobs, capture_output=True, timeout=END_SEC, check=False)
 
 
 def run_trialdeck(job: Job, folder: Path) -> float:
@@ -119,6 +139,7 @@ def start(argv: list[str], folder: Path, output: int) -> subprocess.Popen[bytes]
         stdout=output,
         stderr=subprocess.STDOUT,
         env=environment(folder / "home"),
+        start_new_session=True,  # a Ctrl-C is for us, and `stop` passes it on, once
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from bench.against_harbor import COMPARISONS
 from bench.figures import Unmeasurable
-from bench.jobs import Job, environment, expect_all_passed, harbor_argv, timed, trialdeck_argv
+from bench.jobs import Job, environment, expect_all_passed, harbor_argv, harbor_projects, timed, trialdeck_argv
 
 JOB = Job(task=Path("/tasks/hello"), attempts=8, concurrency=4)
 
@@ -57,6 +57,12 @@ def test_a_job_whose_trials_all_passed(tmp_path: Path) -> None:
 def test_any_other_job_measures_nothing(tmp_path: Path, rewards: dict[str, list[str]], errored: int) -> None:
     with pytest.raises(Unmeasurable, match="trials passed"):
         expect_all_passed(job_result(tmp_path, rewards, errored=errored), 2, "Harbor")
+
+
+def test_what_an_interrupted_harbor_leaves_can_be_named(tmp_path: Path) -> None:
+    (tmp_path / "2025-11-30" / "hello__aB3.x").mkdir(parents=True)
+    (tmp_path / "2025-11-30" / "result.json").touch()
+    assert harbor_projects(tmp_path) == ["hello__ab3-x__env"]
 
 
 def test_a_command_that_fails_says_why(tmp_path: Path) -> None:
