@@ -8,7 +8,6 @@ import re
 import secrets
 import socket
 import unicodedata
-from functools import cache
 from pathlib import Path
 
 from engine.owner import boot_id, process_alive, process_started
@@ -53,7 +52,6 @@ def content_name(folder: Path) -> str:
     return folder.parent.name if folder.name in ("environment", "tests") else folder.name
 
 
-@cache
 def host() -> str:
     """This host and PID namespace: an owner's number means something only there."""
     try:
