@@ -361,14 +361,19 @@ class DockerEnvironment(ABC):
         await self._watch.again(service)
 
     async def keep(self) -> None:
-        """Leave everything up for a person; a sweep spares it unless it is told otherwise, and `down` does nothing."""
+        """Leave everything up for a person; a sweep spares it unless it is told otherwise, and `down` does nothing.
+
+        Raises TrialFailed where the mark for the sweep can't be made: then it is not kept.
+        """
+        marks = labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
+        body = {"Name": f"{self.project}-kept", "Labels": {**marks, labels.KEPT: "true"}}
+        try:
+            await self._engine.post("volumes/create", body)
+        except EngineCallFailed as error:
+            raise self._located(from_daemon(error, "mark the environment as kept", phase=self.phase)) from error
         self._kept = True
         self._shop.neighbours.stays(self.project)
         self._shop.sampler.remove([container.id for container in self._watch.containers.values()])
-        marks = labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
-        with suppress(EngineCallFailed):
-            body = {"Name": f"{self.project}-kept", "Labels": {**marks, labels.KEPT: "true"}}
-            await self._engine.post("volumes/create", body)
         for service in self._watch.ending:  # stopped for collection: a shell needs it running
             with suppress(EngineCallFailed):
                 await self._engine.post(f"containers/{self._container(service).id}/start")

@@ -6,13 +6,15 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engine.environments.docker.engine_api import filters
+from engine.environments.docker.engine_api import Engine, EngineCallFailed, filters
 from engine.environments.docker.labels import RUN
 from engine.environments.docker.provider import DockerProvider
 from engine.environments.docker.sweep import find_leftovers, remove_leftovers
+from engine.issues import TrialFailed
 from tests.engine.environments.rig import Rig
 
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
@@ -129,6 +131,23 @@ def crash(folder: Path, run: str, what: str) -> str:
     )
     assert ended.returncode == -9
     return ended.stdout.decode().strip()
+
+
+async def test_what_cannot_be_marked_as_kept_is_not_kept(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep would take it: so it is said, and taken down like any other."""
+    async with rig.up() as alive:
+        post = type(rig.provider.engine).post
+
+        async def refuses(engine: Engine, path: str, *rest: Any, **more: Any) -> Any:
+            if path == "volumes/create":
+                raise EngineCallFailed(500, "no space left on device")
+            return await post(engine, path, *rest, **more)
+
+        monkeypatch.setattr(type(rig.provider.engine), "post", refuses)
+        with pytest.raises(TrialFailed):
+            await alive.keep()
+        assert await alive.down() == []
+    assert [one for one in await find_leftovers(rig.provider.engine, kept=True) if one.run == rig.run] == []
 
 
 async def test_a_sweep_takes_what_a_killed_engine_left_and_nothing_else(rig: Rig, tmp_path: Path) -> None:
