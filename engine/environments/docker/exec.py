@@ -109,10 +109,10 @@ async def run_exec(
         if sink is not None:
             sink(stream, data)
 
-    timed_out, killed = False, 0
+    timed_out, killed, attached = False, 0, False
     try:
         async with engine.attach_exec(exec_id) as stream:
-            ended = False
+            ended, attached = False, True
             try:
                 with anyio.move_on_after(timeout_sec):
                     async with together() as group:
@@ -132,8 +132,14 @@ async def run_exec(
                     await _pump(stream, None, take)
         told = await _exit(engine, exec_id)
     except (EngineCallFailed, ConnectionError) as error:
+        # A container that dies between the two calls lets a command be made and refuses to start it.
         return ExecEnd(
-            exit_code=None, seconds=time.monotonic() - began, timed_out=timed_out, refused=str(error), tail=tail.text()
+            exit_code=None,
+            seconds=time.monotonic() - began,
+            timed_out=timed_out,
+            started=await _ever_ran(engine, exec_id, otherwise=attached or _unreachable(error)),
+            refused=str(error),
+            tail=tail.text(),
         )
     code, started = told
     return ExecEnd(
@@ -256,15 +262,30 @@ def close_stdin(stream: Stream) -> None:
 
 async def _exit(engine: Engine, exec_id: str) -> tuple[int | None, bool]:
     """The exit code once there is one, and whether the command ever ran. `Running` false alone says nothing."""
-    pause = 0.005
+    pause, ran = 0.005, True
     with anyio.move_on_after(EXIT_CODE_SEC):
         while True:
             code, running, pid = read_exec(await engine.get(f"exec/{exec_id}/json"))
+            ran = running or pid != 0
             if not running and code is not None:
                 return code, pid != 0
             await anyio.sleep(pause)
             pause = min(pause * 2, 0.25)
-    return None, True
+    return None, ran
+
+
+async def _ever_ran(engine: Engine, exec_id: str, *, otherwise: bool) -> bool:
+    """Whether a command whose start or stream broke was started; `otherwise` where the daemon can't say."""
+    try:
+        _, running, pid = read_exec(await engine.get(f"exec/{exec_id}/json"))
+    except EngineCallFailed:
+        return otherwise
+    return running or pid != 0
+
+
+def _unreachable(error: Exception) -> bool:
+    """A broken connection leaves open what became of the call; a refusal doesn't."""
+    return not isinstance(error, EngineCallFailed) or error.unreachable
 
 
 def read_exec(told: Mapping[str, object]) -> tuple[int | None, bool, int]:
