@@ -35,6 +35,8 @@ class RefusingEngine:
         yield
 
 
+pytestmark = pytest.mark.anyio
+
 STOPPED = EngineCallFailed(409, "container c1 is not running")
 BROKEN = EngineCallFailed(UNREACHABLE, "the connection to the daemon broke")
 NEVER_RAN: dict[str, object] = {"Running": False, "ExitCode": None, "Pid": 0}
