@@ -23,7 +23,7 @@ from console.palette import DeckCommands
 from console.theme import NO_COLOUR_THEME, THEME
 from engine.events import now as wall_clock
 from engine.layout import ENGINE_LOG
-from engine.readers.run_folder import Liveness
+from engine.readers.reader import Liveness
 from screens.actions import EVERYWHERE, Place
 from screens.app_protocols import FollowsRun, RunControl
 from screens.help_screen import HelpScreen

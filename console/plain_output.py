@@ -22,7 +22,8 @@ from console.run_text import comparison_text, header_lines, summary_lines
 from engine import events as ev
 from engine.layout import ENGINE_LOG
 from engine.owner import owner_alive, read_owner
-from engine.readers.run_folder import Liveness, RunFolderReader
+from engine.readers.open_run import open_run
+from engine.readers.reader import Liveness
 from engine.state import RunState
 from engine.trial_state import RUNNING
 
@@ -100,7 +101,7 @@ class PlainFollower:
         self._engine = engine
         self._clock = clock
         self._sleep = sleep
-        self._reader = RunFolderReader(folder)
+        self._reader = open_run(folder).reader()
         self._ours = engine is None  # have we seen the engine that we follow begin?
         self._header_shown = False
         self._began = self._last_line = clock()

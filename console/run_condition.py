@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.owner import owner_alive, read_owner
-from engine.readers.run_folder import Liveness, RunFolderReader
+from engine.readers.open_run import open_run
+from engine.readers.reader import Liveness
 from engine.state import RunState
 
 LIVE, STARTING, FINISHED, INTERRUPTED, ELSEWHERE = "live", "starting", "finished", "interrupted", "elsewhere"
@@ -41,7 +42,7 @@ def condition(folder: Path, liveness: Liveness, exit_code: int | None) -> Condit
 
 def load(folder: Path) -> tuple[RunState, Condition]:
     """Everything that has happened so far. Raises OSError."""
-    reader, state = RunFolderReader(folder), RunState()
+    reader, state = open_run(folder).reader(), RunState()
     try:
         while events := reader.poll():
             state.apply_all(events)

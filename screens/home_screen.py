@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
-from engine.readers.run_folder import Liveness
+from engine.readers.reader import Liveness
 from screens import format as fmt
 from screens.actions import Action, place
 from screens.run_summaries import RunSummary, summarise_all

@@ -7,7 +7,7 @@ from datetime import datetime
 from engine import state as st
 from engine.analysis import wording as say
 from engine.analysis.rates import Rate
-from engine.readers.run_folder import Liveness
+from engine.readers.reader import Liveness
 from engine.state import RunState
 from screens import format as fmt
 from screens.pieces import Pieces

@@ -11,7 +11,7 @@ from engine import events as ev
 from engine.layout import EVENTS, find_runs
 from engine.owner import owner_alive, read_owner
 from engine.readers.followed_file import FollowedFile
-from engine.readers.run_folder import Liveness
+from engine.readers.reader import Liveness
 from engine.state import RunState
 
 _TELLING = tuple(

@@ -13,7 +13,9 @@ from datetime import datetime
 from pathlib import Path
 
 from engine import events as ev
-from engine.readers.run_folder import Liveness, RunFolderReader
+from engine.layout import LogFile
+from engine.readers.open_run import OpenedRun, open_run
+from engine.readers.reader import Liveness, RunReader
 from engine.state import RunState
 
 BUSY_SEC = 0.01
@@ -46,6 +48,7 @@ class RunSource:
 
     def __init__(self, folder: Path, clock: Clock = ev.now) -> None:
         self.folder = folder
+        self.run: OpenedRun = open_run(folder)
         self.state = RunState()
         self.clock = clock
         self.liveness = Liveness.STARTING
@@ -88,6 +91,12 @@ class RunSource:
         """Events read and not yet folded."""
         return len(self._pending)
 
+    def trial_folder(self, trial: str) -> Path:
+        return self.run.trial_folder(trial)
+
+    def logs(self, trial: str) -> list[LogFile]:
+        return self.run.logs(trial)
+
     def now(self) -> datetime:
         """The moment that durations are counted to: the clock of a live run, else the last sign of life."""
         if self.live or self.state.last_event_at is None:
@@ -123,7 +132,7 @@ class RunSource:
     # --- the reading thread ---
 
     def _read(self) -> None:
-        reader = RunFolderReader(self.folder)
+        reader = self.run.reader()
         pause = BUSY_SEC
         look_at = 0.0
         try:
@@ -151,7 +160,7 @@ class RunSource:
         finally:
             reader.close()
 
-    def _poll(self, reader: RunFolderReader) -> list[ev.AnyEvent]:
+    def _poll(self, reader: RunReader) -> list[ev.AnyEvent]:
         try:
             found = reader.poll()
         except OSError as error:
@@ -160,7 +169,7 @@ class RunSource:
         self._say("the run folder is gone" if self._gone else "")
         return found
 
-    def _look(self, reader: RunFolderReader) -> None:
+    def _look(self, reader: RunReader) -> None:
         self._gone = not self.folder.is_dir()
         try:
             liveness = reader.liveness()

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from engine.issues import Evidence
-from engine.layout import LogFile, trial_logs
+from engine.layout import LogFile
 from engine.text import clean_line
 from engine.trial_state import TrialState
 from screens import format as fmt
@@ -129,7 +129,7 @@ class TrialScreen(Screen[None]):
 
     @property
     def folder(self) -> Path:
-        return self.source.folder / self.trial_id
+        return self.source.trial_folder(self.trial_id)
 
     @property
     def view(self) -> LogView | None:
@@ -192,7 +192,7 @@ class TrialScreen(Screen[None]):
 
     def _find_logs(self) -> None:
         """What logs there are now; the first one opens by itself as long as nobody has chosen."""
-        self.logs = trial_logs(self.folder) + self._extra
+        self.logs = self.source.logs(self.trial_id) + self._extra
         if not self._chosen and (self._current == "" or self._current == FACTS):
             self._current = str(self.logs[0].path) if self.logs else FACTS
             self._show_body()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import tempfile
 
 import pytest
 
@@ -16,6 +17,14 @@ from console.machine.plan import missing_parts
 from console.machine.suite import NO_ENGINE
 
 NEEDS_ENGINE = "needs a Docker engine"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """No test reads or writes what belongs to the person who runs it: settings, labels, what screens remember."""
+    folder = tempfile.TemporaryDirectory(prefix="trialdeck-tests-")
+    config.add_cleanup(folder.cleanup)
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        os.environ[name] = f"{folder.name}/{name.lower()}"
 
 
 @functools.cache

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from pathlib import Path
 
 from engine.events import (
     AnyEvent,
     EngineStarted,
     RunFinished,
+    RunPlanned,
     TrialFinished,
     TrialInterrupted,
     TrialStarted,
+    decode,
     decode_lines,
 )
-from engine.layout import EVENTS, HOST_SAMPLES, SAMPLES
+from engine.layout import CARD, EVENTS, HOST_SAMPLES, SAMPLES, LogFile, trial_logs
 from engine.owner import engine_alive
 from engine.readers.followed_file import FollowedFile
+from engine.readers.reader import Liveness
 
+_MOST_FIRST = 1 << 20
 SAMPLES_SEC = 0.2
 """Samples come once a second and trial; a file of them is looked at this often at most."""
-
-
-class Liveness(StrEnum):
-    LIVE = "live"
-    FINISHED = "finished"
-    STALE = "stale"  # the owner is gone without having finished
-    STARTING = "starting"  # planned, no engine yet
 
 
 class RunFolderReader:
@@ -86,3 +82,36 @@ class RunFolderReader:
     def close(self) -> None:
         for followed in (self._events, self._host, *self._samples.values()):
             followed.close()
+
+
+class TrialdeckFormat:
+    kind = "trialdeck"
+    ours = True
+
+    def is_run(self, folder: Path) -> bool:
+        """A run whose engine has not begun yet has its card only."""
+        try:
+            return (folder / EVENTS).is_file() or (folder / CARD).is_file()
+        except (OSError, ValueError):
+            return False
+
+    def identity(self, folder: Path) -> str:
+        """The run's id, from its first event; the folder's name before there is one."""
+        try:
+            with (folder / EVENTS).open("rb") as file:
+                first = decode(file.readline(_MOST_FIRST))
+        except OSError:
+            first = None
+        return first.run if isinstance(first, RunPlanned) else folder.name
+
+    def reader(self, folder: Path) -> RunFolderReader:
+        return RunFolderReader(folder)
+
+    def trial_folder(self, folder: Path, trial: str) -> Path:
+        return folder / trial
+
+    def logs(self, folder: Path, trial: str) -> list[LogFile]:
+        return trial_logs(folder / trial)
+
+
+TRIALDECK = TrialdeckFormat()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from engine.readers.run_folder import Liveness
+from engine.readers.reader import Liveness
 from screens import format as fmt
 from screens.columns import Column
 from screens.pieces import Pieces, cells, width_of

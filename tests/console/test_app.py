@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from console.app import TrialDeckApp
 from engine import events as ev
-from engine.readers.run_folder import Liveness
+from engine.readers.reader import Liveness
 from screens.actions import all_places
 from screens.home_screen import HomeScreen
 from screens.question_screen import QuestionScreen

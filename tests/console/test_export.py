@@ -19,7 +19,8 @@ from console.show_document import show_document
 from engine import events as ev
 from engine.layout import ENGINE, ENGINE_LOG, EVENTS, RESERVE
 from engine.owner import boot_id, this_process
-from engine.readers.run_folder import Liveness, RunFolderReader
+from engine.readers.reader import Liveness
+from engine.readers.run_folder import RunFolderReader
 from engine.runs.atomic_file import write_json
 from engine.runs.card import CardTask, Conduct, RunCard, read_card, write_card
 from tests.console.run_folders import begun, broken_build, planned, scored, started, whole_run, write

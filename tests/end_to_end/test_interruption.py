@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.owner import read_owner
-from engine.readers.run_folder import Liveness, RunFolderReader
+from engine.readers.reader import Liveness
+from engine.readers.run_folder import RunFolderReader
 from engine.state import RunState
 from tests.end_to_end.deck import (
     everything_labelled,

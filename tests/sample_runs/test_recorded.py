@@ -9,7 +9,8 @@ import pytest
 
 from engine.analysis.compare import compare
 from engine.analysis.from_state import arm_outcomes
-from engine.readers.run_folder import Liveness, RunFolderReader
+from engine.readers.reader import Liveness
+from engine.readers.run_folder import RunFolderReader
 from engine.runs.card import read_card
 from engine.state import RunState
 from tests.sample_runs.places import RECORDED, TASK_IDS

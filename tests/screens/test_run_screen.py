@@ -13,7 +13,7 @@ from textual.strip import Strip
 from console.app import TrialDeckApp
 from engine import events as ev
 from engine.issues import Code, Phase, Severity
-from engine.readers.run_folder import Liveness
+from engine.readers.reader import Liveness
 from screens.run_screen import RunScreen
 from screens.trial_screen import TrialScreen
 from screens.widgets.filter_bar import FilterBar

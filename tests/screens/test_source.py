@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine import events as ev
-from engine.readers.run_folder import Liveness
+from engine.readers.reader import Liveness
 from screens.source import RunSource
 from tests.screens import fake_run
 

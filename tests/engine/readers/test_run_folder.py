@@ -11,7 +11,8 @@ import msgspec
 from engine import events as ev
 from engine.layout import ENGINE, EVENTS, HOST_SAMPLES, SAMPLES
 from engine.owner import SILENT_SEC, this_process
-from engine.readers.run_folder import Liveness, RunFolderReader
+from engine.readers.reader import Liveness
+from engine.readers.run_folder import RunFolderReader
 from tests.engine.descriptors import open_descriptors
 from tests.engine.run_events import finished, planned, started
 

@@ -22,7 +22,8 @@ from engine import events as ev
 from engine.issues import Code, Severity
 from engine.layout import ENGINE, EVENTS, RESULT
 from engine.owner import read_owner
-from engine.readers.run_folder import Liveness, RunFolderReader
+from engine.readers.reader import Liveness
+from engine.readers.run_folder import RunFolderReader
 from engine.runs import process
 from engine.runs.card import write_card
 from engine.runs.event_log import EventLog

@@ -1,0 +1,1 @@
+"""What an agent did, step by step, from the session files that agents leave."""

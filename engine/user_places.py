@@ -1,0 +1,26 @@
+"""Where things of the user's own lie: settings, what a screen remembers, labels on runs that are not ours.
+
+`XDG_CONFIG_HOME`, `XDG_DATA_HOME` and `XDG_STATE_HOME` move them. Nothing is made here; whoever writes makes its folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import platformdirs
+
+_NAME = "trialdeck"
+
+
+def settings_file() -> Path:
+    return platformdirs.user_config_path(_NAME) / "settings.toml"
+
+
+def foreign_labels_dir() -> Path:
+    """Labels on runs of other systems, a file per run, named after its format and identity."""
+    return platformdirs.user_data_path(_NAME) / "labels"
+
+
+def screen_state_dir() -> Path:
+    """What the console remembers of each run: filter, sort, marks, where one was."""
+    return platformdirs.user_state_path(_NAME) / "runs"
