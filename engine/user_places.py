@@ -1,6 +1,7 @@
 """Where things of the user's own lie: settings, what a screen remembers, labels on runs that are not ours.
 
-`XDG_CONFIG_HOME`, `XDG_DATA_HOME` and `XDG_STATE_HOME` move them. Nothing is made here; whoever writes makes its folder.
+`XDG_CONFIG_HOME`, `XDG_DATA_HOME` and `XDG_STATE_HOME` move them. Nothing is made here: whoever writes makes its
+folder.
 """
 
 from __future__ import annotations

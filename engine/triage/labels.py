@@ -13,10 +13,10 @@ from engine.triage.causes import Cause
 class Label(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of a label file.
 
-    `kind`: `label` (who's decision), `undo` (takes back that person's latest standing record of this trial), `settle`
-    (the decision of a disagreement, stands above all labels), `skip` (looked at, left undecided). `run` is the run's
-    identity; task, arm and attempt stand there so that labels survive a move between tools. `proposed` is what the rules
-    said at that moment, `blind` whether the arm was hidden. `id` is unique in the file.
+    `kind`: `label` (a person's decision), `undo` (takes back that person's latest standing record of this trial),
+    `settle` (the decision of a disagreement, stands above all labels), `skip` (looked at, left undecided). `run` is the
+    run's identity; task, arm and attempt stand there so that labels survive a move between tools. `proposed` is what
+    the rules said at that moment, `blind` whether the arm was hidden. `id` is unique in the file.
     """
 
     id: str

@@ -16,9 +16,10 @@ class Strength(StrEnum):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule that fired. `rule` is its stable name (`out_of_memory`, `provider_overloaded`); `text` says what it saw in
-    words a person can judge; `source` where that stands ("docker inspect", "steps 196–209", "ctrf.json"). `evidence` are
-    the places to jump to: files relative to the trial's folder, lines from 1; `step` a step of the trajectory (0: none).
+    """One rule that fired. `rule` is its stable name (`out_of_memory`, `provider_overloaded`); `text` says what it saw
+    in words a person can judge; `source` where that stands ("docker inspect", "steps 196–209", "ctrf.json").
+    `evidence` are the places to jump to: files relative to the trial's folder, lines from 1; `step` a step of the
+    trajectory (0: none).
     """
 
     rule: str
