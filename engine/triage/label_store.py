@@ -1,0 +1,176 @@
+"""The file that holds a run's labels: appended to by several people at once, never rewritten."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from engine.readers.open_run import OpenedRun
+from engine.triage.labels import Label
+from engine.user_places import foreign_labels_dir
+
+LABELS = "labels.jsonl"
+MOST_A_LINE = 1 << 20
+"""A longer line is no label."""
+_READ = 1 << 20
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Label)
+
+
+def labels_path(run: OpenedRun) -> Path:
+    """In the run's own folder where it is ours, else in the user's data folder: nothing is written into a folder of
+    another tool."""
+    if run.ours:
+        return run.folder / LABELS
+    digest = hashlib.sha256(f"{run.kind}\0{run.identity}".encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    return foreign_labels_dir() / f"{run.kind}-{digest}.jsonl"
+
+
+def open_labels(run: OpenedRun) -> LabelStore:
+    return LabelStore(labels_path(run), run.identity)
+
+
+class LabelStore:
+    """Labels of one run. Any number of processes may append and read at once; one store belongs to one thread.
+
+    Whoever appends reads the label back with `new_labels` like everybody else's, so that all fold the same order.
+    """
+
+    def __init__(self, path: Path, run_identity: str) -> None:
+        self.path = path
+        self.run_identity = run_identity
+        self.problems: list[str] = []
+        """Lines that are no labels of this run, each said once: cut by a crash, damaged, of another run."""
+        self._offset = 0
+        self._line = 0
+        self._inode = 0
+        self._rest = b""
+
+    @property
+    def cut(self) -> str:
+        """What is to be said about a last line without an end; "" where there is none. It may still be written to."""
+        return f"{self.path.name}, line {self._line + 1}: cut off in the middle, left as it is" if self._rest else ""
+
+    def append(self, label: Label) -> None:
+        """One whole line on the disk when this returns, or none of it and an OSError. ValueError: of another run."""
+        self.append_all([label])
+
+    def append_all(self, labels: list[Label]) -> None:
+        """All of them side by side, or none."""
+        for label in labels:
+            if label.run != self.run_identity:
+                raise ValueError(f"a label of run {label.run!r} among those of {self.run_identity!r}")
+        if not labels:
+            return
+        data = b"".join(_line_of(label) for label in labels)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(self.path, flags, 0o644)
+        try:
+            with _locked(descriptor):
+                size = os.fstat(descriptor).st_size
+                if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                    data = b"\n" + data  # what a crash cut off stays a line of its own
+                _write_whole(descriptor, data, size)
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def new_labels(self) -> list[Label]:
+        """What anyone has appended since the last call, this store included, in the file's order. Raises OSError."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return []
+        found: list[Label] = []
+        try:
+            status = os.fstat(descriptor)
+            if status.st_ino != self._inode or status.st_size < self._offset:
+                self._inode, self._offset, self._line, self._rest = status.st_ino, 0, 0, b""
+            while chunk := os.pread(descriptor, _READ, self._offset):
+                self._offset += len(chunk)
+                *lines, self._rest = (self._rest + chunk).split(b"\n")
+                for line in lines:
+                    self._line += 1
+                    label = self._read(line)
+                    if label is not None:
+                        found.append(label)
+                self._rest = self._rest[: MOST_A_LINE + 1]
+        finally:
+            os.close(descriptor)
+        return found
+
+    def _read(self, line: bytes) -> Label | None:
+        where = f"{self.path.name}, line {self._line}"
+        if not line.strip():
+            return None
+        if len(line) > MOST_A_LINE:
+            return self._pass_over(f"{where}: longer than any label, left as it is")
+        try:
+            label = _decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
+            return self._pass_over(f"{where}: no label (cut off or damaged), left as it is")
+        if label.run != self.run_identity:
+            return self._pass_over(f"{where}: a label of another run, passed over")
+        if label.cause is None and label.kind in ("label", "settle"):
+            return self._pass_over(f"{where}: a {label.kind} without a cause, passed over")
+        if label.at.tzinfo is None:
+            return self._pass_over(f"{where}: its time has no offset, passed over")
+        return label
+
+    def _pass_over(self, problem: str) -> Label | None:
+        if problem not in self.problems:
+            self.problems.append(problem)
+        return None
+
+
+def _line_of(label: Label) -> bytes:
+    try:
+        line = _encoder.encode(label)
+    except UnicodeEncodeError:
+        line = _encoder.encode(_writable(msgspec.to_builtins(label)))
+    if len(line) > MOST_A_LINE:
+        raise ValueError(f"a label of {len(line):,} bytes; its note or evidence must be shorter")
+    return line + b"\n"
+
+
+def _writable(value: object) -> object:
+    """File names that are not UTF-8 carry lone surrogates, which JSON has no room for."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {key: _writable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable(item) for item in value]
+    return value
+
+
+@contextmanager
+def _locked(descriptor: int) -> Iterator[None]:
+    """Waits its turn; a disk without locks still appends whole lines."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    yield  # closing the descriptor gives the lock back
+
+
+def _write_whole(descriptor: int, data: bytes, size: int) -> None:
+    written = 0
+    try:
+        while written < len(data):
+            written += os.write(descriptor, data[written:])
+    except OSError:
+        if written:
+            os.ftruncate(descriptor, size)
+        raise
