@@ -1,0 +1,73 @@
+"""Signs that somebody still works on a folder of another system, which writes down no owner."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Hashable, Iterable
+from pathlib import Path
+
+import psutil
+
+SILENT_SEC = 300.0
+"""A folder whose content has not moved for so long, with no process seen at it, is left alone by its owner: between
+two lines of these systems' logs minutes may pass."""
+
+_MOST_LOOKED_AT = 200
+
+
+def worked_on_here(folder: Path, words: Iterable[str], ignored: Iterable[str] = ()) -> bool:
+    """Whether a process of this host has a file below `folder` open, or, where its files can't be asked for, names the
+    folder in its command. Only processes are looked at whose command's first words have one of `words` in them and
+    none of `ignored` as an argument of its own. Costs a look at each process; never raises."""
+    wanted, unwanted = tuple(words), frozenset(ignored)
+    top = os.path.realpath(folder)
+    looked_at = 0
+    for process in psutil.process_iter(["pid", "cmdline"]):
+        command = process.info["cmdline"] or []
+        if process.pid == os.getpid() or not _names(command[:3], wanted) or unwanted & set(command[:4]):
+            continue
+        looked_at += 1
+        if looked_at > _MOST_LOOKED_AT:
+            return False
+        if _works_on(process, command, top):
+            return True
+    return False
+
+
+def _names(command: list[str], words: tuple[str, ...]) -> bool:
+    return any(word in part.rpartition(os.sep)[2].lower() for part in command for word in words)
+
+
+def _works_on(process: psutil.Process, command: list[str], top: str) -> bool:
+    try:
+        return any(file.path.startswith(top + os.sep) for file in process.open_files())
+    except (psutil.Error, OSError):
+        pass
+    return any(part.rstrip(os.sep).endswith(top) for part in command)
+
+
+class Pulse:
+    """Whether what a folder says moves on, from the first look on. Files' dates play no part."""
+
+    def __init__(self, silent_sec: float = SILENT_SEC, clock: Callable[[], float] = time.monotonic) -> None:
+        self.silent_sec = silent_sec
+        self._clock = clock
+        self._mark: Hashable = None
+        self._looked = False
+        self._moved_at: float | None = None
+
+    def look(self, mark: Hashable) -> None:
+        """`mark` stands for all that the folder says now: sizes of logs, times of records."""
+        if self._looked and mark != self._mark:
+            self._moved_at = self._clock()
+        self._mark = mark
+        self._looked = True
+
+    @property
+    def beats(self) -> bool:
+        return self._moved_at is not None and self._clock() - self._moved_at < self.silent_sec
+
+    def stop(self) -> None:
+        """Its owner was seen to end: what moved before means nothing any more."""
+        self._moved_at = None
