@@ -132,6 +132,15 @@ class CancelRequested(Event, frozen=True, kw_only=True):
     force: bool = False
 
 
+class RerunWanted(Event, frozen=True, kw_only=True):
+    """A trial that is over shall run again: a person decided its cause, and the card's policy lets that cause run
+    again. Its record is set aside by a TrialInterrupted."""
+
+    trial: str
+    cause: str
+    by: str = ""
+
+
 class RunFinished(Event, frozen=True, kw_only=True):
     """`exit_code` as `trialdeck run` gives it: 0 every trial scored, 3 unscored trials, 130 interrupted."""
 
@@ -307,7 +316,8 @@ class TrialFinished(Event, frozen=True, kw_only=True):
 
 
 class TrialInterrupted(Event, frozen=True, kw_only=True):
-    """It was running when its engine ended; the record stays in `folder` (relative to the run folder)."""
+    """Its record was set aside, to `folder` (relative to the run folder), because it runs (again): it was cut off,
+    ended without a verdict, or a person wanted it rerun."""
 
     trial: str
     run_number: int
@@ -357,6 +367,7 @@ AnyEvent = (
     | RunContinued
     | ConcurrencyChanged
     | CancelRequested
+    | RerunWanted
     | RunFinished
     | TrialWaiting
     | TrialStarted

@@ -13,6 +13,7 @@
     logs/verifier/ logs/verifier-<step>/   the same of a fresh verifier's environment
     samples.jsonl changes.json
     interrupted-<n>/               the record of a run of this trial that an engine's end cut off
+    rerun-<n>/                     the record of one that was over, and that a person had run again
     steps/<name>/                  agent/, verifier/, artifacts/ of one step
 """
 

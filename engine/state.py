@@ -25,6 +25,7 @@ from engine.trial_state import (
     RUNNING,
     UNSCORED,
     WAITING,
+    EarlierRun,
     ServiceUse,
     Span,
     TrialState,
@@ -417,11 +418,26 @@ class RunState:
         for use in trial.services.values():
             use.sampled = False
 
+    def _rerun_wanted(self, event: ev.RerunWanted) -> None:
+        self.trials[event.trial].rerun = msgspec.structs.replace(
+            event, cause=clean_line(event.cause), by=clean_line(event.by)
+        )
+
     def _trial_interrupted(self, event: ev.TrialInterrupted) -> None:
         """The trial is as good as new; what it cost stays in the books."""
         old = self.trials[event.trial]
         for issue in old.issues:
             self.severities[issue.severity] -= 1
+        earlier = EarlierRun(
+            run_number=event.run_number,
+            state=old.state if old.done else INTERRUPTED,
+            reason=clean_line(event.reason),
+            folder=clean_line(event.folder),
+            reward=old.reward,
+            cost_usd=_known(event.cost_usd, old.cost_usd),
+            cause=old.rerun.cause if old.rerun is not None else "",
+            by=old.rerun.by if old.rerun is not None else "",
+        )
         self._move(old, INTERRUPTED)
         spent = old.cost_usd if event.cost_usd is None else event.cost_usd
         fresh = TrialState(
@@ -438,6 +454,7 @@ class RunState:
             state=INTERRUPTED,
             run_number=event.run_number,
             discarded_cost_usd=_add(old.discarded_cost_usd, spent),
+            earlier=[*old.earlier, earlier],
         )
         self.trials[event.trial] = fresh
 

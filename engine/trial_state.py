@@ -56,6 +56,20 @@ class ServiceUse(msgspec.Struct, kw_only=True):
     sampled: bool = False
 
 
+class EarlierRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of a trial that another one followed; its files are in `folder`, relative to the run folder. `state` is
+    what it ended as, `reason` why it was set aside. `cause` is set where a person wanted it rerun for that."""
+
+    run_number: int
+    state: str
+    reason: str
+    folder: str = ""
+    reward: float | None = None
+    cost_usd: float | None = None
+    cause: str = ""
+    by: str = ""
+
+
 class TrialState(msgspec.Struct, kw_only=True):
     """One trial as it stands. `state` is one of the words above; `phase` is None outside of a phase."""
 
@@ -103,6 +117,13 @@ class TrialState(msgspec.Struct, kw_only=True):
     cost_usd: float | None = None
     discarded_cost_usd: float | None = None
     kept: bool = False
+    rerun: ev.RerunWanted | None = None
+    earlier: list[EarlierRun] = msgspec.field(default_factory=list)
+
+    @property
+    def reruns(self) -> int:
+        """How often a person had it run again."""
+        return sum(1 for run in self.earlier if run.cause)
 
     @property
     def done(self) -> bool:

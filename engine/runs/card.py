@@ -18,6 +18,7 @@ import tomli_w
 from engine.events import ArmInfo, HostInfo, TaskSetInfo
 from engine.layout import CARD
 from engine.runs.atomic_file import write_atomically
+from engine.triage.causes import Cause
 from engine.trial.job import Keep
 
 ACCEPTANCE = "reward == 1"
@@ -47,6 +48,15 @@ class Conduct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     working_folder: str = ""
 
 
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which trials may run again, the same for every arm: those for which a person has decided one of `causes`, at most
+    `most` times. One that has a verdict runs again only for a cause in `redo_verdicts`."""
+
+    causes: tuple[Cause, ...] = (Cause.INFRASTRUCTURE, Cause.PROVIDER)
+    most: int = 1
+    redo_verdicts: tuple[Cause, ...] = ()
+
+
 class RunCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`cpus_cap` and `memory_mb_cap` are set where `--allow-smaller-host` caps what tasks declare."""
 
@@ -67,6 +77,7 @@ class RunCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     memory_mb_cap: int | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    retries: RetryPolicy = RetryPolicy()
     conduct: Conduct = Conduct()
 
     @property

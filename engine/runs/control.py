@@ -1,7 +1,8 @@
 """Commands to a running engine, over a Unix socket that is named in the run folder.
 
 One JSON object a line there, one back: `{"command": "cancel", "trial": "", "force": false}`, `pause`, `continue`,
-`{"command": "concurrency", "value": 4}`, `ping`. An answer has `ok` and, where it is false, `error`.
+`{"command": "concurrency", "value": 4}`, `{"command": "rerun", "trials": {"<trial>": "<cause>"}, "by": "<who>"}`,
+`ping`. An answer has `ok` and, where it is false, `error`.
 """
 
 from __future__ import annotations

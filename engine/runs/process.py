@@ -1,5 +1,5 @@
-"""The engine's own process: `python -m engine.runs.process RUN_FOLDER [--resume]`, or `--stand-by` and the folder on
-standard input.
+"""The engine's own process: `python -m engine.runs.process RUN_FOLDER [--resume [--only-reruns]]`, or `--stand-by` and
+the folder on standard input.
 
 It outlives the terminal that started it. SIGINT and SIGTERM cancel the run (twice: by force), SIGHUP is ignored.
 """
@@ -32,9 +32,9 @@ from engine.runs.control import serve, socket_path
 from engine.runs.event_log import EventLog, LogTaken
 from engine.runs.from_card import plan_from_card
 from engine.runs.plan import Plan, PlannedTrial
-from engine.runs.resume import remaining, set_aside
+from engine.runs.resume import only_reruns, remaining, set_aside
 from engine.runs.run import UNUSABLE, Run
-from engine.runs.start import STAND_BY
+from engine.runs.start import ONLY_RERUNS, STAND_BY
 from engine.trial.job import limits_of
 from engine.trial.trial import failure_in
 from engine.trial_state import INTERRUPTED, QUEUED, WAITING
@@ -59,7 +59,7 @@ OpenProvider = Callable[[], AbstractAsyncContextManager[RunProvider]]
 
 def main(arguments: list[str], open_provider: OpenProvider = DockerProvider.open) -> int:
     """Run (or go on with) the run in a folder; returns its exit code. Messages go to standard error."""
-    folder, resumed = Path(arguments[0]).resolve(), "--resume" in arguments[1:]
+    folder, flags = Path(arguments[0]).resolve(), frozenset(arguments[1:])
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         card = read_card(folder)
@@ -75,7 +75,7 @@ def main(arguments: list[str], open_provider: OpenProvider = DockerProvider.open
         print(f"trialdeck: {folder}: process {owner.pid} on {owner.host} already runs this", file=sys.stderr)
         return UNUSABLE
     try:
-        return anyio.run(_run, folder, card, plan, host_env, resumed, open_provider)
+        return anyio.run(_run, folder, card, plan, host_env, flags, open_provider)
     except LogTaken as error:
         print(f"trialdeck: {error}", file=sys.stderr)
     except OSError as error:
@@ -84,7 +84,12 @@ def main(arguments: list[str], open_provider: OpenProvider = DockerProvider.open
 
 
 async def _run(
-    folder: Path, card: RunCard, plan: Plan, host_env: dict[str, str], resumed: bool, open_provider: OpenProvider
+    folder: Path,
+    card: RunCard,
+    plan: Plan,
+    host_env: dict[str, str],
+    flags: frozenset[str],
+    open_provider: OpenProvider,
 ) -> int:
     log = EventLog(folder)
     path = socket_path(folder)
@@ -105,9 +110,11 @@ async def _run(
     code = UNUSABLE
     try:
         async with open_provider() as provider:
-            if resumed:
+            if "--resume" in flags:
                 _say_left(log, "of the engine before", await provider.remove_run(card.run))
             left = remaining(plan, log.state)
+            if ONLY_RERUNS in flags:
+                left = only_reruns(left, log.state)
             set_aside(log, left)
             card = _fit_descriptors(log, card)
             root = await provider.root_folder()

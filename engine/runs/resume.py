@@ -18,7 +18,8 @@ _REASONS = {
     REFUSED: "was refused and no longer is",
 }
 _LOST = "its events were lost"
-_ASIDE = "interrupted-"
+_CUT_OFF = "interrupted-"
+_RERUN = "rerun-"
 
 
 class Remaining(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +41,7 @@ def remaining(plan: Plan, state: RunState) -> Remaining:
         trial = state.trials.get(planned.trial)
         if not planned.runnable:
             continue
-        if trial is not None and trial.state in (PASSED, FAILED):
+        if trial is not None and trial.state in (PASSED, FAILED) and trial.rerun is None:
             decided.append(planned)
         elif trial is None or (trial.started_at is None and not trial.run_number):
             fresh.append(planned)
@@ -49,33 +50,50 @@ def remaining(plan: Plan, state: RunState) -> Remaining:
     return Remaining(decided=tuple(decided), again=tuple(again), fresh=tuple(fresh))
 
 
+def only_reruns(left: Remaining, state: RunState) -> Remaining:
+    """What was asked for and nothing else, so that a rerun leaves every other trial as it is."""
+    again = tuple(planned for planned in left.again if state.trials[planned.trial].rerun is not None)
+    return Remaining(decided=left.decided, again=again, fresh=())
+
+
 def set_aside(log: EventLog, left: Remaining) -> None:
-    """Move the record of each trial that runs again into its `interrupted-<n>` folder, and say so."""
+    """Move the record of each trial that runs again into its `interrupted-<n>` or `rerun-<n>` folder, and say so."""
     for planned in (*left.again, *left.fresh):
-        trial = log.state.trials.get(planned.trial)
-        if trial is None:
-            continue
-        kept = _move_aside(log.folder / planned.trial, max(1, trial.run_number))
-        if trial.started_at is None and trial.state in (QUEUED, WAITING, INTERRUPTED) and not kept:
-            continue
-        reason = _REASONS.get(trial.state, "was cut off" if trial.started_at is not None else _LOST)
-        log.append(
-            ev.TrialInterrupted(
-                trial=planned.trial, run_number=trial.run_number, reason=reason, folder=kept, cost_usd=trial.cost_usd
-            )
+        set_one_aside(log, planned.trial)
+
+
+def set_one_aside(log: EventLog, name: str) -> None:
+    """As `set_aside`, for one trial; nothing happens where it has no record yet."""
+    trial = log.state.trials.get(name)
+    if trial is None:
+        return
+    kept = _move_aside(log.folder / name, max(1, trial.run_number), _RERUN if trial.rerun is not None else _CUT_OFF)
+    if trial.started_at is None and trial.state in (QUEUED, WAITING, INTERRUPTED) and not kept:
+        return
+    reason = _REASONS.get(trial.state, "was cut off" if trial.started_at is not None else _LOST)
+    if trial.rerun is not None:
+        reason = f"rerun for {trial.rerun.cause}" + (f", decided by {trial.rerun.by}" if trial.rerun.by else "")
+    log.append(
+        ev.TrialInterrupted(
+            trial=name, run_number=trial.run_number, reason=reason, folder=kept, cost_usd=trial.cost_usd
         )
+    )
 
 
-def _move_aside(folder: Path, number: int) -> str:
-    """Everything of a trial's folder into `interrupted-<number>` (or the next that is free for it); "" where there is
+def _move_aside(folder: Path, number: int, prefix: str) -> str:
+    """Everything of a trial's folder into `<prefix><number>` (or the next that is free for it); "" where there is
     nothing. Goes on where a crash left it half moved."""
-    children = [child for child in folder.iterdir() if not child.name.startswith(_ASIDE)] if folder.is_dir() else []
+    children = (
+        [child for child in folder.iterdir() if not child.name.startswith((_CUT_OFF, _RERUN))]
+        if folder.is_dir()
+        else []
+    )
     if not children:
         return ""
-    place = folder / f"{_ASIDE}{number}"
+    place = folder / f"{prefix}{number}"
     while any((place / child.name).exists() for child in children):
         number += 1
-        place = folder / f"{_ASIDE}{number}"
+        place = folder / f"{prefix}{number}"
     place.mkdir(exist_ok=True)
     for child in children:
         child.rename(place / child.name)

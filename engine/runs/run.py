@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import psutil
 from anyio.abc import TaskGroup
 
 from engine import events as ev
@@ -23,14 +22,16 @@ from engine.runs.atomic_file import write_atomically
 from engine.runs.card import RunCard
 from engine.runs.event_log import EventLog
 from engine.runs.harbor_writer import HarborWriter
+from engine.runs.host import HOST_SAMPLE_SEC, free_space, sample_host
 from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.pull_stop import PullStop
+from engine.runs.rerun import want_again
+from engine.runs.resume import set_one_aside
 from engine.trial.job import TrialJob
 from engine.trial.trial import run_trial
 from engine.trial_state import FAILED, PASSED, REFUSED, WAITING
 
 LOW_DISK_BYTES = 512 << 20
-HOST_SAMPLE_SEC = 2.0
 FORCE_SEC = 20.0
 OK, UNSCORED, UNUSABLE, INTERRUPTED = 0, 3, 2, 130
 _DISK = "disk"
@@ -57,6 +58,7 @@ class Run:
         self.provider = provider
         self.host_env = host_env
         self.harbor = HarborWriter(folder, card, plan, log.state)
+        self._plan = plan
         self.queue = list(todo)
         self.admission = Admission(
             card.conduct.concurrency,
@@ -80,7 +82,7 @@ class Run:
         """Run everything in `todo`; returns the run's exit code. Cancelled trials are cleaned up before it returns."""
         self._store(self.harbor.run_started)
         async with anyio.create_task_group() as group:
-            group.start_soon(self._sample_host)
+            group.start_soon(sample_host, self.log, self._disk_folders)
             group.start_soon(self._watch_for_force)
             await self._admit_all(group)
             self._over.set()
@@ -116,6 +118,8 @@ class Run:
                 self.log.append(ev.ConcurrencyChanged(concurrency=value))
                 self.wake()
                 return {"ok": True}
+            case "rerun":
+                return self.rerun(command["trials"], str(command.get("by") or ""))
             case other:
                 return {"ok": False, "error": f"unknown command {other!r}"}
 
@@ -145,6 +149,21 @@ class Run:
                 self.wake()
                 return {"ok": True}
         return {"ok": False, "error": f"trial {trial} neither runs nor waits"}
+
+    def rerun(self, chosen: Mapping[str, str], by: str) -> dict[str, Any]:
+        """Trials of this run that are over, each with the cause decided for it, go to the end of the queue."""
+        if self._cancelled:
+            return {"ok": False, "error": "the run is being cancelled; ask again when it is over"}
+        runnable = {planned.trial: planned for planned in self._plan.trials if planned.runnable}
+        wanted, refused = want_again(
+            self.log, self.card.retries, {name: cause for name, cause in chosen.items() if name in runnable}, by
+        )
+        refused |= {name: "the plan has no such trial, or refuses it" for name in chosen if name not in runnable}
+        for name in wanted:
+            set_one_aside(self.log, name)
+            self.queue.append(runnable[name])
+        self.wake()
+        return {"ok": True, "wanted": wanted, "refused": refused}
 
     def wake(self) -> None:
         self._wake.set()
@@ -186,7 +205,7 @@ class Run:
             self._disk_is_full(f"the run folder can't be written: {self.log.failed.strerror}")
             return _DISK
         for folder in self._disk_folders:
-            free = _free(folder)
+            free = free_space(folder)
             if free is not None and free < LOW_DISK_BYTES:
                 self._disk_is_full(f"only {free >> 20} MiB free where {folder} lies")
                 return _DISK
@@ -325,21 +344,6 @@ class Run:
 
     # --- host, end ---
 
-    async def _sample_host(self) -> None:
-        psutil.cpu_percent()
-        while True:
-            await anyio.sleep(HOST_SAMPLE_SEC)
-            memory = psutil.virtual_memory()
-            free = [space for folder in self._disk_folders if (space := _free(folder)) is not None]
-            self.log.append(
-                ev.HostSampled(
-                    cpu_percent=psutil.cpu_percent(),
-                    memory_used=memory.total - memory.available,
-                    memory_total=memory.total,
-                    disk_free=min(free, default=0),
-                )
-            )
-
     async def _watch_for_force(self) -> None:
         """Once forced: remove everything of the run at once, so that each trial's clean-up finds nothing left to wait
         for; if that takes too long, end the process. All that is left then has labels."""
@@ -384,10 +388,3 @@ class Run:
         )
         self._store(lambda: self.harbor.write_result(now=True, finished=not self._cancelled))
         return code
-
-
-def _free(folder: Path) -> int | None:
-    try:
-        return psutil.disk_usage(str(folder)).free
-    except OSError:
-        return None

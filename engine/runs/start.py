@@ -18,6 +18,8 @@ from engine.runs.card import RunCard, write_card
 
 PROCESS = (sys.executable, "-P", "-m", "engine.runs.process")
 STAND_BY = "--stand-by"
+ONLY_RERUNS = "--only-reruns"
+"""Of a resumed run, run what a person wanted to run again, and leave the rest."""
 
 
 class FolderUnusable(Exception):
@@ -62,13 +64,13 @@ def save_card(folder: Path, card: RunCard) -> None:
         ) from None
 
 
-def launch_engine(folder: Path, *, resume: bool = False) -> subprocess.Popen[bytes]:
+def launch_engine(folder: Path, *, resume: bool = False, only_reruns: bool = False) -> subprocess.Popen[bytes]:
     """The engine of a run, in a session of its own, so that it outlives this terminal.
 
     Its standard error goes to `engine.log`. It inherits the environment (values of allowed host variables among it);
     nothing secret is on its command line. `-P`: a folder named `engine` where the user stands is not ours.
     """
-    command = [*PROCESS, str(folder), *(["--resume"] if resume else [])]
+    command = [*PROCESS, str(folder), *(["--resume"] if resume else []), *([ONLY_RERUNS] if only_reruns else [])]
     with (folder / ENGINE_LOG).open("ab") as log:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, close_fds=True

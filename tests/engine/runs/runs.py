@@ -14,7 +14,7 @@ from engine import events as ev
 from engine.runs.card import CardTask, Conduct, RunCard
 from engine.runs.event_log import EventLog
 from engine.runs.plan import Plan, make_plan
-from engine.runs.resume import remaining, set_aside
+from engine.runs.resume import Remaining, remaining, set_aside
 from engine.runs.run import Run
 from engine.state import RunState
 from engine.tasks.task_set import find_tasks
@@ -74,16 +74,25 @@ class RunRig:
     def state(self) -> RunState:
         return self.log.state
 
-    def run(self) -> Run:
-        """What is left of it, for one process."""
-        left = remaining(self.plan, self.state)
+    @classmethod
+    def reopened(cls, other: RunRig) -> RunRig:
+        """The same run in the next process: its log is read anew."""
+        rig = cls.__new__(cls)
+        rig.folder, rig.card, rig.plan, rig.code = other.folder, other.card, other.plan, -1
+        rig.provider = FakeProvider(other.folder.parent / "containers-again")
+        rig.log = EventLog(other.folder)
+        return rig
+
+    def run(self, left: Remaining | None = None) -> Run:
+        """What is left of it (or what is said to be), for one process."""
+        left = left or remaining(self.plan, self.state)
         set_aside(self.log, left)
         return Run(self.folder, self.card, self.plan, left.todo, self.log, self.provider, {})
 
-    async def execute(self) -> int:
+    async def execute(self, left: Remaining | None = None) -> int:
         """One process's share of it."""
         with anyio.fail_after(30):
-            return await self.run().execute()
+            return await self.run(left).execute()
 
     @asynccontextmanager
     async def going(self) -> AsyncIterator[Run]:
