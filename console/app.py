@@ -1,11 +1,11 @@
-"""The Textual app: one run followed at a time, the screens over it, and a clean way out on every path."""
+"""The Textual app: the runs that are open, the screens over them, and a clean way out on every path."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -19,13 +19,14 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from console.engine_end import DEAD, last_words
+from console.open_sources import OpenSources, TooManyOpen
 from console.palette import DeckCommands
 from console.theme import NO_COLOUR_THEME, THEME
 from engine.events import now as wall_clock
 from engine.layout import ENGINE_LOG
 from engine.readers.reader import Liveness
 from screens.actions import EVERYWHERE, Place
-from screens.app_protocols import FollowsRun, RunControl
+from screens.app_protocols import FollowsRun, FollowsRuns, KeptWithRun, RunControl
 from screens.help_screen import HelpScreen
 from screens.home_screen import HomeScreen
 from screens.question_screen import Answer, QuestionScreen
@@ -62,6 +63,9 @@ class TrialDeckApp(App[None]):
 
     `started_here`: this console started the run, so Ctrl-C asks what is to become of it, the comparison opens by
     itself at the end, and `return_code` is the run's exit code once it is over. Leaving never stops a run.
+
+    `source` is the run that the console was opened on, which stays open to the end; without one, the run that was
+    opened last.
     """
 
     TITLE = "trialdeck"
@@ -94,7 +98,8 @@ class TrialDeckApp(App[None]):
         self.control_for = control
         self.clock = clock
         self.source: RunSource | None = None
-        self._dirty: set[str] = set()
+        self.sources = OpenSources(clock, self._events_came)
+        self._dirty: dict[RunSource, set[str]] = {}
         self._pumped_at = 0.0
         self._painted_at = 0.0
         self._pump_waits = False
@@ -118,23 +123,48 @@ class TrialDeckApp(App[None]):
             self.push_screen(self._run_screen(self.run_folder))
 
     def on_unmount(self) -> None:
-        if self.source is not None:
-            self.source.close()
+        self.sources.close()
 
     def _signalled(self, number: int) -> None:
         """TERM, HUP, QUIT: the terminal is given back in order, the run goes on."""
         self.exit(return_code=128 + number)
 
-    # --- the run that is followed ---
+    # --- the runs that are open ---
 
     def _run_screen(self, folder: Path) -> RunScreen:
-        if self.source is None or self.source.folder != folder:
-            if self.source is not None:
-                self.source.close()
-            self.source = RunSource(folder, self.clock)
-            self.source.on_events = self._events_came
-            self.source.start()
-        return RunScreen(self.source, self.control_for(folder))
+        source = self.open_source(folder)
+        if self.run_folder is None:
+            self.source = source
+        elif self.source is None:
+            self.source = self.sources.pinned = source
+        return RunScreen(source, self.control_for(folder))
+
+    @property
+    def open_runs(self) -> Sequence[RunSource]:
+        return self.sources.all
+
+    def open_source(self, folder: Path) -> RunSource:
+        """Raises ValueError where too many are open. Whoever asks shows it, in this turn of the event loop: what no
+        screen shows is closed within a second."""
+        try:
+            return self.sources.open(folder)
+        except TooManyOpen as error:
+            raise ValueError(str(error)) from None
+
+    def desk_of(self, source: RunSource, make: Callable[[RunSource], KeptWithRun]) -> KeptWithRun:
+        return self.sources.desk(source, make)
+
+    def _shown(self) -> list[RunSource]:
+        """Every run that a screen of the stack shows, the covered ones included."""
+        shown: list[RunSource] = []
+        for screen in self.screen_stack:
+            shown += _sources_of(screen)
+        return shown
+
+    def _close_unshown(self) -> None:
+        self.sources.keep_only(self._shown())
+        for source in self._dirty.keys() - set(self.sources.all):
+            del self._dirty[source]
 
     def _events_came(self) -> None:
         """In the reading thread."""
@@ -153,12 +183,10 @@ class TrialDeckApp(App[None]):
 
     def _pump(self) -> None:
         self._pump_waits = False
-        source = self.source
-        if source is None:
-            return
-        self._dirty |= source.pump()
+        for source, dirty in self.sources.pump().items():
+            self._dirty.setdefault(source, set()).update(dirty)
         self._pumped_at = perf_counter()
-        if source.pending:
+        if self.sources.pending:
             self._pump_waits = True
             self.set_timer(BACKLOG_SEC, self._pump)
         if self._dirty and not self._paint_waits:
@@ -168,24 +196,28 @@ class TrialDeckApp(App[None]):
     def _paint(self) -> None:
         self._paint_waits = False
         self._painted_at = perf_counter()
-        dirty, self._dirty = self._dirty, set()
+        changed, self._dirty = self._dirty, {}
         screen = self._following()
-        if screen is not None:
-            screen.run_changed(dirty)
+        for source, dirty in changed.items():
+            if isinstance(screen, FollowsRuns):
+                if source in screen.sources:
+                    screen.source_changed(source, dirty)
+            elif screen is not None and screen.source is source:
+                screen.run_changed(dirty)
         self._look_for_the_end()
 
     def _tick(self) -> None:
-        if self.source is not None and self.source.live:
-            screen = self._following()
-            if screen is not None:
-                screen.clock_ticked(self.clock())
+        self._close_unshown()
+        screen = self._following()
+        if screen is not None and any(source.live for source in _sources_of(screen)):
+            screen.clock_ticked(self.clock())
 
-    def _following(self) -> FollowsRun | None:
-        """The screen that shows the run, also where a question or the help lies over it."""
+    def _following(self) -> FollowsRun | FollowsRuns | None:
+        """The screen that shows a run, also where a question or the help lies over it."""
         for screen in reversed(self.screen_stack):
             if isinstance(screen, ModalScreen):
                 continue
-            return screen if screen.is_mounted and isinstance(screen, FollowsRun) else None
+            return screen if screen.is_mounted and isinstance(screen, FollowsRun | FollowsRuns) else None
         return None
 
     def _look_for_the_end(self) -> None:
@@ -303,3 +335,10 @@ class TrialDeckApp(App[None]):
             problem = str(error) or type(error).__name__
         if problem:
             self.notify(f"cancel: {problem}", severity="error", markup=False)
+
+
+def _sources_of(screen: object) -> Sequence[RunSource]:
+    """The runs that a screen shows."""
+    if isinstance(screen, FollowsRuns):
+        return screen.sources
+    return [screen.source] if isinstance(screen, FollowsRun) else []

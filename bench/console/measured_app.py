@@ -43,7 +43,7 @@ class MeasuredSource(RunSource):
 
 def main(folder: Path, output: Path) -> None:
     app = TrialDeckApp(folder)
-    with mock.patch("console.app.RunSource", MeasuredSource):
+    with mock.patch("console.open_sources.RunSource", MeasuredSource):
         run_app(app)
     if isinstance(app.source, MeasuredSource):
         output.write_bytes(app.source.state.notes.tobytes())
