@@ -62,12 +62,12 @@ class CodexEventsFold:
             if stage != "completed":
                 return
             said = text(item.get("text")) or block_text(item.get("summary")) or block_text(item.get("content"))
-            draft = self._draft(line, spoken=True)
-            (draft.thoughts if kind == "reasoning" else draft.messages).append(session.keep(said))
+            said_in = self._draft(line, spoken=True)
+            (said_in.thoughts if kind == "reasoning" else said_in.messages).append(session.keep(said))
             return
         if stage == "updated" or not kind:
             return
-        draft = self._open.pop(name) if name in self._open else None
+        draft: Draft | None = self._open.get(name)
         if draft is None:
             draft = self._draft(line, spoken=False)
             draft.calls.append(Call(tool=_tool(kind, item), text=session.keep(_call_text(kind, item)), id=name))
@@ -75,6 +75,8 @@ class CodexEventsFold:
         if stage == "started":
             self._open[name] = draft
             return
+        if name in self._open:
+            del self._open[name]
         observation = _observation(session, kind, item, name)
         if kind == "web_search" or kind == "todo_list":  # what was looked for is told only when it is over
             draft.calls = [
