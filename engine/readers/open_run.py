@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.layout import LogFile
+from engine.readers.agentcompass import AGENTCOMPASS
 from engine.readers.reader import RunFormat, RunReader
 from engine.readers.run_folder import TRIALDECK
 
-FORMATS: tuple[RunFormat, ...] = (TRIALDECK,)
+FORMATS: tuple[RunFormat, ...] = (TRIALDECK, AGENTCOMPASS)
 """The first one that recognises a folder reads it: ours also look like Harbor's jobs."""
 
 
