@@ -168,6 +168,9 @@ class TrialStarted(Event, frozen=True, kw_only=True):
 
 
 class PhaseStarted(Event, frozen=True, kw_only=True):
+    """Told again with an earlier `at`, it corrects a start that was only observed: other systems write down when a
+    phase began after it ended."""
+
     trial: str
     phase: Phase
     limit_sec: float | None = None
@@ -326,6 +329,14 @@ class TrialInterrupted(Event, frozen=True, kw_only=True):
     cost_usd: float | None = None
 
 
+class TrialWithdrawn(Event, frozen=True, kw_only=True):
+    """Planned, and not part of the run any more: its owner took it back, or another trial stands in its place. Only
+    readers of other systems' runs tell this."""
+
+    trial: str
+    reason: str = ""
+
+
 # --- samples: never in events.jsonl, each in a file of its own --------------------------------------------------------
 
 
@@ -386,6 +397,7 @@ AnyEvent = (
     | ResourcePeaked
     | TrialFinished
     | TrialInterrupted
+    | TrialWithdrawn
     | ResourceSampled
     | HostSampled
 )

@@ -276,6 +276,10 @@ class RunState:
         trial.step = clean_line(event.step)
         trial.activity = ""
         trial.activity_at = event.at
+        for span in trial.phases:
+            if span.phase == event.phase and span.step == trial.step and span.started_at > event.at:
+                span.started_at, span.limit_sec, span.seconds, span.ok = event.at, event.limit_sec, None, True
+                return
         trial.phases.append(Span(phase=event.phase, started_at=event.at, step=trial.step, limit_sec=event.limit_sec))
 
     def _phase_finished(self, event: ev.PhaseFinished) -> None:
@@ -457,6 +461,15 @@ class RunState:
             earlier=[*old.earlier, earlier],
         )
         self.trials[event.trial] = fresh
+
+    def _trial_withdrawn(self, event: ev.TrialWithdrawn) -> None:
+        old = self.trials.pop(event.trial)
+        arm = self.arms[old.arm]
+        arm.assigned -= 1
+        arm.counts[old.state] -= 1
+        for issue in old.issues:
+            self.severities[issue.severity] -= 1
+        self._dirty.add("")
 
 
 _OF_A_TRIAL = frozenset(
