@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screens.actions import Action, place
-from screens.trial_filter import FIELDS
+from screens.trial_fields import FIELDS
 
 RUN = place(
     "run",

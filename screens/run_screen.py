@@ -234,7 +234,7 @@ class RunScreen(Screen[None]):
             self._show_bar()
             return
         self._bar.error = ""
-        self.rows.set_filter(wanted if wanted.tests else None, self.source.now())
+        self.rows.set_filter(wanted if wanted.test else None, self.source.now())
         self._table.rows_changed()
         self._show_bar()
 

@@ -1,31 +1,45 @@
-"""The `/` filter: `word`, `/regex/`, `field:value`, each turned round by a leading `!`; all terms must hold.
+"""The `/` filter: words, regular expressions and fields, joined as one says it.
 
-heat !passed            text anywhere in task, arm, state, activity and issues
-/^db-.*(a|b)$/          a regular expression; the closing slash may be left out
-arm:b state:failed      fields; a value in quotes may hold blanks
-reward:<1 time:>10m     numbers with <, <=, >, >=, =; times with s, m, h
+heat !passed               text anywhere in task, arm, state, activity and issues; side by side means both
+/^db-.*(a|b)$/  re:^db-    a regular expression; the closing slash may be left out
+arm:b state:failed,passed  fields; a comma means any of them; a value in quotes may hold blanks
+task:re:^db                a regular expression on one field; cause:none where there is no value
+reward:<1 time:>10m        numbers with <, <=, >, >=, =; times with s, m, h; reward:none
+a or b c                   `or` joins what stands on both its sides: (a) or (b c); brackets group
+
+A term is turned round by a leading `!`; so is a group.
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 
-from engine import trial_state
 from engine.trial_state import TrialState
-from screens.format import state_word
+from screens.trial_fields import (
+    FIELDS,
+    GROWING,
+    NUMBER_FIELDS,
+    SWITCHES,
+    Looking,
+    all_text,
+    field_number,
+    field_texts,
+    is_on,
+)
 
 _LONGEST = 400
+"""Characters of a text that a regular expression is tried on."""
+_DEEPEST = 20
 _TERM = re.compile(
-    r"""(?P<no>!*)(?:
-        /(?P<regex>(?:\\.|[^/\\])*)(?:/(?=\s|$)|$)
+    r"""/(?P<regex>(?:\\.|[^/\\])*)(?:/(?=[\s)]|$)|$)
       | (?:(?P<field>[A-Za-z_]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<value>(?!!)\S+))
-    )""",
+    """,
     re.VERBOSE,
 )
+_WORD = re.compile(r"[^\s()]+")
 _COMPARED = re.compile(r"(<=|>=|<|>|=)?\s*(-?\d+(?:\.\d+)?|-?\.\d+)\s*(s|m|min|h|%|k|K|M|G)?$")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -35,22 +49,15 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "=": operator.eq,
 }
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "%": 1.0, "k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30}
-
-TEXT_FIELDS = ("task", "arm", "state", "phase", "issue", "activity", "service", "step", "category", "difficulty")
-NUMBER_FIELDS = ("reward", "attempt", "time", "cpu", "mem", "steps", "cost", "issues")
-FIELDS = TEXT_FIELDS + NUMBER_FIELDS
+_COUNTED = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+"""Units of what is no amount of bytes."""
+_NONE = ("none", "-", "—")
+_SWITCH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_WORDS = {"and": "and", "&&": "and", "&": "and", "or": "or", "|": "or", "||": "or", "not": "not"}
 
 
 class FilterError(ValueError):
     """What is wrong with a filter, in a few words for the person who types it."""
-
-
-@dataclass(frozen=True)
-class Looking:
-    """What a filter may ask beside the trial itself."""
-
-    letters: Mapping[str, str]
-    now: datetime
 
 
 Test = Callable[[TrialState, Looking], bool]
@@ -58,46 +65,143 @@ Test = Callable[[TrialState, Looking], bool]
 
 @dataclass(frozen=True)
 class TrialFilter:
+    """`fields` are those that it asks for. Without a test it lets everything through."""
+
     text: str
-    tests: tuple[Test, ...]
+    test: Test | None = None
+    fields: frozenset[str] = frozenset()
 
     def __call__(self, trial: TrialState, looking: Looking) -> bool:
-        return all(test(trial, looking) for test in self.tests)
+        return self.test is None or self.test(trial, looking)
+
+    @property
+    def changes_with_time(self) -> bool:
+        return not GROWING.isdisjoint(self.fields)
 
 
 def parse(text: str) -> TrialFilter:
-    """Raises FilterError. A field whose value is still missing is passed over: somebody is typing it."""
-    tests = []
-    position = 0
-    while position < len(text):
-        if text[position].isspace():
-            position += 1
-            continue
-        found = _TERM.match(text, position)
-        if found is None or found.end() == position:
-            position += 1  # a lone "!"
-            continue
-        position = found.end()
-        test = _test(found)
-        if test is not None:
-            tests.append(_not(test) if len(found["no"]) % 2 else test)
-    return TrialFilter(text, tuple(tests))
+    """Raises FilterError. What is still missing (a field's value, a closing bracket, the other side of an `or`) is
+    passed over: somebody is typing it."""
+    reading = _Reading(text)
+    test = reading.either(0)
+    return TrialFilter(text, test, frozenset(reading.fields))
 
 
-def _test(found: re.Match[str]) -> Test | None:
-    if found["regex"] is not None:
-        return _regex(found["regex"])
-    value = found["quoted"] if found["quoted"] is not None else found["value"]
-    field = (found["field"] or "").lower()
-    if not field:
-        if re.fullmatch(r"[A-Za-z_]+:", value):
-            _known(value[:-1].lower())
-            return None
-        return _contains(value)
-    _known(field)
-    if field in NUMBER_FIELDS:
-        return _number(field, value)
-    return _field(field, value.casefold())
+class _Reading:
+    """One pass over the text of a filter, from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.fields: set[str] = set()
+
+    def either(self, depth: int) -> Test | None:
+        """Terms up to the closing bracket, or to the end."""
+        if depth > _DEEPEST:
+            raise FilterError(f"more than {_DEEPEST} brackets inside one another")
+        sides = [self._both(depth)]
+        while self._word("or"):
+            sides.append(self._both(depth))
+        tests = [test for test in sides if test is not None]
+        return _any(tests) if tests else None
+
+    def _both(self, depth: int) -> Test | None:
+        tests = []
+        while not self._at_end(depth):
+            if self._peek() == "or":
+                break
+            if self._word("and"):
+                continue
+            test = self._term(depth)
+            if test is not None:
+                tests.append(test)
+        return _all(tests) if tests else None
+
+    def _term(self, depth: int) -> Test | None:
+        turned = False
+        while self.at < len(self.text):
+            if self.text[self.at] == "!":
+                turned = not turned
+                self.at += 1
+            elif self._word("not"):
+                turned = not turned
+            else:
+                break
+        test = self._group_or_test(depth)
+        return _not(test) if turned and test is not None else test
+
+    def _group_or_test(self, depth: int) -> Test | None:
+        if self.text.startswith("(", self.at):
+            self.at += 1
+            test = self.either(depth + 1)
+            self._blanks()
+            if self.text.startswith(")", self.at):
+                self.at += 1
+            return test
+        found = _TERM.match(self.text, self.at)
+        if found is None or found.end() == self.at:
+            return None  # a lone "!"
+        self.at = found.end()
+        value = found["value"]
+        if value is not None and depth:
+            closing = _closing(value)
+            self.at -= closing
+            value = value[: len(value) - closing]
+        return self._test(found, value)
+
+    def _test(self, found: re.Match[str], value: str | None) -> Test | None:
+        if found["regex"] is not None:
+            return _text_regex(found["regex"])
+        field = (found["field"] or "").lower()
+        quoted = found["quoted"]
+        if not field:
+            if quoted is None and value and re.fullmatch(r"[A-Za-z_]+:", value):
+                field = value[:-1].lower()
+                if field not in ("re", "text"):
+                    _known(field)
+                return None
+            return _contains(value or "" if quoted is None else quoted)
+        if field in ("re", "text"):
+            wanted = value or "" if quoted is None else quoted
+            return _text_regex(wanted) if field == "re" else _contains(wanted)
+        _known(field)
+        self.fields.add(field)
+        if quoted is not None:
+            return _one_field(field, quoted, exact=True)
+        return _field(field, value or "")
+
+    # --- reading ---
+
+    def _blanks(self) -> None:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def _at_end(self, depth: int) -> bool:
+        self._blanks()
+        return self.at >= len(self.text) or (depth > 0 and self.text[self.at] == ")")
+
+    def _peek(self) -> str:
+        """`and`, `or`, `not`, where one of them stands here as a word of its own."""
+        self._blanks()
+        found = _WORD.match(self.text, self.at)
+        return _WORDS.get(found[0].lower(), "") if found is not None else ""
+
+    def _word(self, wanted: str) -> bool:
+        if self._peek() != wanted:
+            return False
+        found = _WORD.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+        return True
+
+
+def _closing(value: str) -> int:
+    """How many brackets at the end of a value close a group that it stands in."""
+    many = 0
+    while value.endswith(")") and value.count(")") > value.count("("):
+        value = value[:-1]
+        many += 1
+    return many
 
 
 def _known(field: str) -> None:
@@ -109,102 +213,97 @@ def _not(test: Test) -> Test:
     return lambda trial, looking: not test(trial, looking)
 
 
-def _regex(pattern: str) -> Test | None:
-    if not pattern:
-        return None
+def _all(tests: list[Test]) -> Test:
+    if len(tests) == 1:
+        return tests[0]
+    return lambda trial, looking: all(test(trial, looking) for test in tests)
+
+
+def _any(tests: list[Test]) -> Test:
+    if len(tests) == 1:
+        return tests[0]
+    return lambda trial, looking: any(test(trial, looking) for test in tests)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
     try:
-        compiled = re.compile(pattern, re.IGNORECASE)
+        return re.compile(pattern, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
         raise FilterError(f"regex: {error}") from None
-    return lambda trial, looking: any(compiled.search(text[:_LONGEST]) for text in _texts(trial, looking))
 
 
-def _contains(value: str) -> Test:
+def _text_regex(pattern: str) -> Test | None:
+    if not pattern:
+        return None
+    compiled = _compiled(pattern)
+    return lambda trial, looking: any(compiled.search(text[:_LONGEST]) for text in all_text(trial))
+
+
+def _contains(value: str) -> Test | None:
     wanted = value.casefold()
-    return lambda trial, looking: any(wanted in text.casefold() for text in _texts(trial, looking))
+    if not wanted:
+        return None
+    return lambda trial, looking: any(wanted in text.casefold() for text in all_text(trial))
 
 
-def _texts(trial: TrialState, looking: Looking) -> list[str]:
-    texts = [trial.task, trial.arm, trial.state, state_word(trial), trial.activity, trial.waiting_for]
-    for issue in trial.issues:
-        texts += (issue.code, issue.message)
-    return texts
+def _field(field: str, value: str) -> Test | None:
+    """A value without quotes: a comma means any of several."""
+    if value.lower().startswith("re:") and field not in NUMBER_FIELDS + SWITCHES:
+        pattern = value[3:]
+        if not pattern:
+            return None
+        compiled = _compiled(pattern)
+        return lambda trial, looking: any(
+            compiled.search(text[:_LONGEST]) for text in field_texts(field, trial, looking)
+        )
+    tests = [test for part in value.split(",") if part and (test := _one_field(field, part)) is not None]
+    return _any(tests) if tests else None
 
 
-def _field(field: str, wanted: str) -> Test:
+def _one_field(field: str, value: str, exact: bool = False) -> Test | None:
+    if field in NUMBER_FIELDS:
+        return _number(field, value)
+    if field in SWITCHES:
+        return _switch(field, value)
+    wanted = value.casefold()
+    if not wanted:
+        return None
+    if wanted in _NONE and not exact:
+        return lambda trial, looking: not field_texts(field, trial, looking)
     if field == "arm":
         return lambda trial, looking: (
             looking.letters.get(trial.arm, "").casefold() == wanted
             if len(wanted) == 1
             else wanted in trial.arm.casefold()
         )
-    return lambda trial, looking: any(wanted in text.casefold() for text in _field_texts(field, trial))
+    return lambda trial, looking: any(wanted in text.casefold() for text in field_texts(field, trial, looking))
 
 
-def _field_texts(field: str, trial: TrialState) -> list[str]:
-    match field:
-        case "task":
-            return [trial.task]
-        case "state":
-            return [trial.state, state_word(trial), *(["timeout"] if trial.timed_out else [])]
-        case "phase":
-            phases = [str(issue.phase) for issue in trial.issues if issue.phase is not None]
-            return [*phases, *([str(trial.phase)] if trial.phase is not None else [])]
-        case "issue":
-            return [text for issue in trial.issues for text in (str(issue.code), str(issue.severity), issue.message)]
-        case "activity":
-            return [trial.activity, trial.waiting_for]
-        case "service":
-            return [use.service for use in trial.services.values()]
-        case "step":
-            return [trial.step, *(span.step for span in trial.phases)]
-        case "category":
-            return [trial.category]
-        case _:
-            return [trial.difficulty]
+def _switch(field: str, value: str) -> Test | None:
+    word = value.lower()
+    if word in _SWITCH:
+        wanted = _SWITCH[word]
+        return lambda trial, looking: is_on(field, trial, looking) is wanted
+    if any(known.startswith(word) for known in _SWITCH):
+        return None
+    raise FilterError(f"{field}: yes or no, not {value!r}")
 
 
-def _number(field: str, value: str) -> Test:
-    if value in ("none", "-", "—"):
-        return lambda trial, looking: _value(field, trial, looking) is None
+def _number(field: str, value: str) -> Test | None:
+    if value in _NONE:
+        return lambda trial, looking: field_number(field, trial, looking) is None
     found = _COMPARED.match(value)
     if found is None:
-        if value in _OPERATORS or value == "-":
-            return lambda trial, looking: True
+        if value in _OPERATORS or value == "-" or "none".startswith(value):
+            return None
         raise FilterError(f"{field}: needs a number such as <1 or >=10, not {value!r}")
     compare = _OPERATORS[found[1] or "="]
-    limit = float(found[2]) * _UNITS.get(found[3] or "", 1.0)
+    unit = found[3] or ""
+    scale = _COUNTED.get(unit, 1.0) if field in ("steps", "tokens", "issues", "cost") else _UNITS.get(unit, 1.0)
+    limit = float(found[2]) * scale
 
     def test(trial: TrialState, looking: Looking) -> bool:
-        number = _value(field, trial, looking)
+        number = field_number(field, trial, looking)
         return number is not None and compare(number, limit)
 
     return test
-
-
-def _value(field: str, trial: TrialState, looking: Looking) -> float | None:
-    match field:
-        case "reward":
-            return trial.reward
-        case "attempt":
-            return trial.attempt
-        case "time":
-            return trial.elapsed(looking.now)
-        case "cpu":
-            return trial.cpu_percent
-        case "mem":
-            return trial.memory_bytes
-        case "steps":
-            return trial.steps
-        case "cost":
-            return trial.cost_usd
-        case _:
-            return len(trial.issues)
-
-
-_TROUBLE = frozenset({trial_state.FAILED, trial_state.UNSCORED, trial_state.REFUSED, trial_state.INTERRUPTED})
-
-
-def is_problem(trial: TrialState) -> bool:
-    """Wants a look: no pass, or something went wrong on the way."""
-    return trial.state in _TROUBLE or bool(trial.issues) or trial.out_of_memory

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.state import RunState
-from screens.trial_filter import FilterError, Looking, is_problem, parse
+from screens.trial_fields import Looking, is_problem
+from screens.trial_filter import FilterError, parse
 from tests.screens import fake_run
 
 

@@ -48,15 +48,43 @@ def test_every_column_sorts_both_ways_with_the_unknown_last(rows: TrialRows, col
         for down in (False, True):
             rows.set_sort(column, NOW, down)
             trial = rows.state.trials[rows.keys[-1]]
-            assert trial.reward is None and trial.cpu_percent is None
+            last = {"reward": trial.reward, "cpu": trial.cpu_percent, "memory": trial.memory_bytes}
+            assert last.get(column, trial.elapsed(NOW)) is None
 
 
-def test_position_is_the_second_key_in_both_directions(rows: TrialRows) -> None:
+def test_position_is_the_last_key_in_both_directions(rows: TrialRows) -> None:
     for down in (False, True):
+        rows.second = ""
+        rows.sort = "arm"
         rows.set_sort("arm", NOW, down)
         positions = [rows.state.trials[key].position for key in rows.keys]
         half = len(positions) // 2
         assert positions[:half] == sorted(positions[:half]) and positions[half:] == sorted(positions[half:])
+
+
+@pytest.mark.parametrize("first_down", [False, True])
+@pytest.mark.parametrize("second_down", [False, True])
+@pytest.mark.parametrize("second", ["task", "time", "reward", "state", "arm"])
+def test_the_column_before_is_the_second_key_in_its_own_direction(
+    rows: TrialRows, second: str, first_down: bool, second_down: bool
+) -> None:
+    rows.set_sort(second, NOW, second_down)
+    alone = list(rows.keys)
+    rows.set_sort("attempt", NOW, first_down)  # the same for all of them
+    assert (rows.second, rows.second_down) == (second, second_down)
+    if second in ("task", "arm"):
+        texts = [getattr(rows.state.trials[key], second) for key in rows.keys]
+        ranks = texts if second == "task" else [rows.letters[text] for text in texts]
+        assert ranks == sorted(ranks, reverse=second_down)
+    else:
+        values = [(rows.state.trials[key].reward, rows.state.trials[key].elapsed(NOW)) for key in rows.keys]
+        before = [(rows.state.trials[key].reward, rows.state.trials[key].elapsed(NOW)) for key in alone]
+        place = {"reward": 0, "time": 1}.get(second)
+        if place is not None:
+            assert [value[place] for value in values] == [value[place] for value in before]
+        assert [rows.state.trials[key].state for key in rows.keys if second == "state"] == [
+            rows.state.trials[key].state for key in alone if second == "state"
+        ]
 
 
 def test_the_same_column_again_turns_the_order_round(rows: TrialRows) -> None:
