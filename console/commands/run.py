@@ -10,21 +10,21 @@ from typing import Annotated
 
 import typer
 
+from console.begin_run import begin_run, say_refusals
 from console.engine_check import NoEngine, ask_compose_version, compose_version, engine_host, local_host
 from console.errors import Unusable, say
 from console.follow import choose_output, follow
 from console.out import Out
-from engine import events as ev
 from engine.agents.registry import name_arms
 from engine.events import HostInfo
-from engine.runs.card import CardTask, Conduct, RunCard
-from engine.runs.plan import Plan, make_plan
-from engine.runs.start import EngineStandingBy, new_run_folder, new_run_id, save_card, visible_environment
+from engine.runs.card import Conduct, RetryPolicy
+from engine.runs.plan import make_plan
+from engine.runs.start import EngineStandingBy, visible_environment
 from engine.tasks.host_env import asked_by
 from engine.tasks.task_set import TaskSet, find_tasks
 from engine.text import clean_line
+from engine.triage.causes import Cause
 from engine.trial.job import Keep
-from engine.version import VERSION
 
 DEFAULT_CONCURRENCY = 4
 
@@ -55,6 +55,14 @@ def run(
     allow_smaller_host: Annotated[
         bool, typer.Option("--allow-smaller-host", help="Cap tasks that declare more than the host has.")
     ] = False,
+    retry_cause: Annotated[
+        list[Cause] | None,
+        typer.Option(help="A cause for which `rerun` runs trials again (infrastructure, provider if not given)."),
+    ] = None,
+    retries: Annotated[int, typer.Option(min=0, help="How often `rerun` may run one trial again.")] = 1,
+    redo_verdict: Annotated[
+        list[Cause] | None, typer.Option(help="A cause for which even a trial with a verdict may run again.")
+    ] = None,
     keep: Annotated[Keep, typer.Option(help="Which environments stay up for a shell.")] = Keep.NEVER,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
@@ -87,34 +95,17 @@ def run(
 
         Out().lines(list(plan_lines(plan, task_set, host, seed=seed, concurrency=concurrency)))
         raise typer.Exit(0 if any(trial.runnable for trial in plan.trials) else 2)
-    _say_refusals(plan)
-    if not any(trial.runnable for trial in plan.trials):
-        raise Unusable("nothing to run: every task is refused")
-    folder = new_run_folder(runs_dir, name or task_set.name)
-    card = RunCard(
-        run=new_run_id(folder),
+    say_refusals(plan)
+    assert standing_by is not None, "only a dry run starts no engine"
+    folder, engine = begin_run(
+        task_set,
+        plan,
+        arms,
+        standing_by,
+        runs_dir=runs_dir,
         name=name or task_set.name,
-        created=ev.now(),
-        engine_version=VERSION,
-        arms=tuple(arms),
-        task_set=ev.TaskSetInfo(name=task_set.name, version=task_set.version, digest=task_set.digest),
-        tasks=tuple(
-            CardTask(
-                id=task.id,
-                folder=str(task.task.folder if task.task else _folder_of(task_set, task.id)),
-                digest=task.task.digest if task.task else "",
-                refused="; ".join(issue.message for issue in task.refused),
-            )
-            for task in plan.tasks
-        ),
         attempts=attempts,
         seed=seed,
-        timeout_factor=timeout_factor,
-        allowed_host_env=allowed,
-        cpus_cap=host.cpus if allow_smaller_host else None,
-        memory_mb_cap=host.memory_mb if allow_smaller_host else None,
-        include=tuple(include or ()),
-        exclude=tuple(exclude or ()),
         conduct=Conduct(
             concurrency=concurrency,
             max_cost_usd=max_cost,
@@ -123,10 +114,18 @@ def run(
             paths=tuple(str(path) for path in paths),
             working_folder=str(Path.cwd()),
         ),
+        timeout_factor=timeout_factor,
+        allowed_host_env=allowed,
+        capped=allow_smaller_host,
+        include=include or (),
+        exclude=exclude or (),
+        retries=RetryPolicy(
+            causes=tuple(retry_cause) if retry_cause else RetryPolicy().causes,
+            most=retries,
+            redo_verdicts=tuple(redo_verdict or ()),
+        ),
     )
-    save_card(folder, card)
-    assert standing_by is not None, "only a dry run starts no engine"
-    raise typer.Exit(follow(folder, output, engine=standing_by.launch(folder)))
+    raise typer.Exit(follow(folder, output, engine=engine))
 
 
 def _names(given: list[str]) -> tuple[str, ...]:
@@ -149,17 +148,6 @@ def _host(compose: str, *, dry_run: bool) -> HostInfo:
         say(str(error))
         host = local_host()
     return HostInfo(name=host.name, cpus=host.cpus, memory_mb=host.memory_mb, docker=host.docker, compose=compose)
-
-
-def _say_refusals(plan: Plan) -> None:
-    for task in plan.tasks:
-        for issue in task.refused:
-            ways = "".join(f" ({item.text})" for item in issue.evidence if item.label == "way out")
-            say(clean_line(f"{task.id} is not run: {issue.message}{ways}"))
-
-
-def _folder_of(task_set: TaskSet, task: str) -> Path:
-    return next(broken.folder for broken in task_set.broken if broken.id == task)
 
 
 def _ask_for_variables(task_set: TaskSet, allowed: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ PARAMETERS: dict[str, frozenset[str]] = {
     "oracle": frozenset(),
     "nop": frozenset(),
     "command": frozenset({"run"}),
-    "replay": frozenset({"sessions", "run"}),
+    "replay": frozenset({"sessions", "run", "trial"}),
 }
 """The parameters that each agent takes."""
 

@@ -1,7 +1,8 @@
 """`replay`: runs the commands of a recorded trajectory again. Deterministic, no model.
 
 Parameter `sessions` is a folder with `<task>.<attempt>.json` or `<task>.json` (for every other attempt), or a
-trajectory file; parameter `run` is a run folder (ours or a Harbor job) whose trials of the same task are replayed.
+trajectory file; parameter `run` is a run folder (ours or a Harbor job) whose trials of the same task are replayed;
+parameter `trial` is the folder of the one trial that every attempt replays.
 Tokens and costs are those of the recording.
 """
 
@@ -49,10 +50,11 @@ class ReplayAgent:
         self.arm = arm
         self.sessions = _folder(arm, "sessions")
         self.run_folder = _folder(arm, "run")
-        if (self.sessions is None) == (self.run_folder is None):
+        self.trial_folder = _folder(arm, "trial")
+        if sum(place is not None for place in (self.sessions, self.run_folder, self.trial_folder)) != 1:
             raise AgentConfigInvalid(
                 f'arm {arm.name}: agent "replay" needs one of the parameters sessions (a folder of trajectories or a '
-                "file) and run (a run folder)"
+                "file), run (a run folder) and trial (a trial's folder)"
             )
         if self.run_folder is not None and not any(self.run_folder.glob("*/config.json")):
             raise AgentConfigInvalid(
@@ -104,7 +106,7 @@ class ReplayAgent:
         for path in self._places(task, attempt, step):
             if path.is_file():
                 return read_recording(path)
-        where = self.sessions or self.run_folder
+        where = self.sessions or self.run_folder or self.trial_folder
         raise AgentConfigInvalid(f"arm {self.arm.name}: no recorded session of task {task} in {where}")
 
     def _places(self, task: str, attempt: int, step: str) -> list[Path]:
@@ -115,6 +117,8 @@ class ReplayAgent:
             stepped = [f"{name}.{step}" for name in names] if step else []
             return [self.sessions / f"{name}.json" for name in (*stepped, *names)]
         inside = Path("steps") / step / "agent" / "trajectory.json" if step else Path("agent") / "trajectory.json"
+        if self.trial_folder is not None:
+            return [self.trial_folder / inside, self.trial_folder / "agent" / "trajectory.json"]
         trials = [trial for trial in sorted((self.run_folder or Path()).iterdir()) if _task_of(trial) == task]
         chosen = trials[min(attempt, len(trials)) - 1 :] + trials
         return [trial / place for trial in chosen for place in (inside, Path("agent") / "trajectory.json")]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from console.commands.run import _names, _say_refusals
+from console.begin_run import say_refusals
+from console.commands.run import _names
 from console.errors import Unusable
 from console.open_app import farewell
 from engine.issues import Code, Issue, Severity
@@ -50,7 +51,8 @@ def test_what_a_task_says_before_a_run_begins_is_no_terminal_code(capsys: pytest
     issue = Issue(
         Severity.FATAL, None, Code.TASK_REFUSED, "wants \x1b]52;c;AAAA\x07\x1b[2Jthis\ntrialdeck: all is well"
     )
-    _say_refusals(Plan(tasks=(PlannedTask(id="t\x9b2J", task=None, refused=(issue,)),), trials=()))
+    with pytest.raises(Unusable, match="every task is refused"):
+        say_refusals(Plan(tasks=(PlannedTask(id="t\x9b2J", task=None, refused=(issue,)),), trials=()))
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "wants this" in said
     assert not {"\x1b", "\x9b", "\x07"} & set(said)

@@ -201,3 +201,13 @@ async def test_a_session_that_is_missing_or_broken_fails_the_set_up(tmp_path: Pa
 def test_a_replay_without_its_source_is_refused_before_anything_starts() -> None:
     with pytest.raises(AgentConfigInvalid, match="arm again"):
         make_agent(arm())
+
+
+@pytest.mark.anyio
+async def test_one_trial_can_be_replayed_by_every_attempt(tmp_path: Path) -> None:
+    folder = tmp_path / "run" / "other__a__1" / "agent"
+    folder.mkdir(parents=True)
+    (folder / "trajectory.json").write_text(trajectory("echo from that trial"))
+    session = Session(tmp_path, arm(trial=str(folder.parent)), attempt=3)
+    assert (await replayed(session)).exit_code == 0
+    assert [step.what for step in session.steps] == ["step 1"]
