@@ -21,7 +21,7 @@ from textual.screen import ModalScreen
 from console.engine_end import DEAD, last_words
 from console.open_sources import OpenSources, TooManyOpen
 from console.palette import DeckCommands
-from console.theme import NO_COLOUR_THEME, THEME
+from console.theme import DARK, NO_COLOUR_THEME, THEMES, shades
 from engine.events import now as wall_clock
 from engine.layout import ENGINE_LOG
 from engine.readers.reader import Liveness
@@ -89,8 +89,9 @@ class TrialDeckApp(App[None]):
     ) -> None:
         no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if no_colour else None)
-        self.register_theme(THEME)
-        self.theme = NO_COLOUR_THEME if no_colour else THEME.name
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = NO_COLOUR_THEME if no_colour else DARK
         self.animation_level = "none"
         self.run_folder = run_folder
         self.runs_dir = runs_dir or (run_folder.parent if run_folder else Path("runs"))
@@ -108,6 +109,10 @@ class TrialDeckApp(App[None]):
         self._leave_when_over = False
 
     # --- life ---
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The shades of `deck.tcss`, of whatever theme is chosen."""
+        return shades(self.current_theme)
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()

@@ -9,7 +9,7 @@ from typing import Any
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from screens.actions import EVERYWHERE, Action, Place
+from screens.actions import EVERYWHERE, Action, Place, keys_text, own_keys
 
 
 class DeckCommands(Provider):
@@ -21,11 +21,15 @@ class DeckCommands(Provider):
         if isinstance(place, Place):
             for action in place.actions:
                 if action.palette:
-                    yield _title(action), partial(self.app.run_action, action.name, self.screen)
+                    yield self._title(place, action), partial(self.app.run_action, action.name, self.screen)
         yield from getattr(self.screen, "more_commands", list)()
         for action in EVERYWHERE.actions:
             if action.palette:
-                yield _title(action), partial(self.app.run_action, action.name, self.app)
+                yield self._title(EVERYWHERE, action), partial(self.app.run_action, action.name, self.app)
+
+    def _title(self, place: Place, action: Action) -> str:
+        keys = keys_text(place, action, own_keys(self.app))
+        return f"{action.help}  ({keys})" if keys else action.help
 
     async def discover(self) -> Hits:
         for title, command in self._commands():
@@ -37,7 +41,3 @@ class DeckCommands(Provider):
             score = matcher.match(title)
             if score > 0:
                 yield Hit(score, Content(title), command, text=title)
-
-
-def _title(action: Action) -> str:
-    return f"{action.help}  ({action.key_text})" if action.keys else action.help

@@ -6,8 +6,11 @@ Each screen, and each part that takes keys, names a `Place` with its actions. An
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from textual.app import App
 from textual.binding import Binding
 
 KEY_NAMES = {
@@ -25,6 +28,10 @@ KEY_NAMES = {
     "comma": ",",
     "minus": "-",
     "plus": "+",
+    "asterisk": "*",
+    "underscore": "_",
+    "equals_sign": "=",
+    "backslash": "\\",
     "number_sign": "#",
     "up": "↑",
     "down": "↓",
@@ -50,12 +57,17 @@ class Action:
     palette: bool = True
 
     @property
-    def key_short(self) -> str:
-        return key_text(self.keys[0])
+    def ident(self) -> str:
+        """The name in a keymap: `sort` of `sort(1)`, `sort_back` of `sort(-1)`, `tab_3` of `tab(3)`."""
+        name, _, argument = self.name.partition("(")
+        argument = argument.rstrip(")").strip("\"'")
+        if argument in _PLAIN:
+            return name
+        return f"{name}_{_WORDS.get(argument) or re.sub(r'[^A-Za-z0-9]+', '_', argument).strip('_')}"
 
-    @property
-    def key_text(self) -> str:
-        return " ".join(key_text(key) for key in self.keys)
+
+_PLAIN = ("", "1", "True")
+_WORDS = {"-1": "back", "False": "off"}
 
 
 def key_text(key: str) -> str:
@@ -70,20 +82,24 @@ class Place:
     title: str
     actions: tuple[Action, ...]
 
+    def id_of(self, action: Action) -> str:
+        return f"{self.name}.{action.ident}"
+
     def bindings(self, priority: frozenset[str] = frozenset()) -> list[Binding]:
-        """For a screen's or widget's `BINDINGS`; the actions named in `priority` come before what has the focus."""
+        """For a screen's or widget's `BINDINGS`; the actions named in `priority` come before what has the focus.
+
+        An action without a key gets one that nobody can press, for a keymap to replace."""
         return [
             Binding(
-                ",".join(action.keys),
+                ",".join(action.keys) or f"no_key_{self.id_of(action).replace('.', '_')}",
                 action.name,
                 action.label,
                 show=False,
-                id=f"{self.name}.{action.name}",
+                id=self.id_of(action),
                 tooltip=action.help,
                 priority=action.name in priority,
             )
             for action in self.actions
-            if action.keys
         ]
 
     def footer(self) -> list[Action]:
@@ -99,6 +115,26 @@ def place(name: str, title: str, *actions: Action) -> Place:
         raise ValueError(f"the place {name!r} is named twice")
     _places[name] = Place(name, title, actions)
     return _places[name]
+
+
+OwnKeys = Mapping[str, tuple[str, ...]]
+"""Ids of actions and the keys that a person gave them in place of ours."""
+
+
+def own_keys(app: App[object]) -> OwnKeys:
+    """What the app's person changed."""
+    found = getattr(app, "own_keys", None)
+    return found if isinstance(found, Mapping) else {}
+
+
+def keys_of(place: Place, action: Action, own: OwnKeys) -> tuple[str, ...]:
+    """The keys that call an action, the person's own where there are some."""
+    return own.get(place.id_of(action), action.keys)
+
+
+def keys_text(place: Place, action: Action, own: OwnKeys) -> str:
+    """As help and palette show them."""
+    return " ".join(key_text(key) for key in keys_of(place, action, own))
 
 
 def all_places() -> dict[str, Place]:
@@ -132,7 +168,8 @@ EVERYWHERE = place(
         help="Leave, or stop the run that was started here",
         palette=False,
     ),
-    Action(name="change_theme", keys=(), label="theme", help="Choose other colours"),
+    Action(name="change_theme", keys=(), label="theme", help="Choose other colours from a list"),
+    Action(name="next_theme", keys=("ctrl+t",), label="colours", help="The next set of colours: dark, light, …"),
     Action(name="save_picture", keys=("ctrl+s",), label="save", help="Save this screen as an SVG picture"),
 )
 """The app's own actions. `leave`, `palette` and `keys` stand at the end of every footer."""

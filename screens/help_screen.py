@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from screens.actions import Place
+from screens.actions import OwnKeys, Place, keys_text, own_keys
 
 
 class HelpScreen(ModalScreen[None]):
@@ -36,7 +36,7 @@ class HelpScreen(ModalScreen[None]):
         with scroll:
             for place in self.places:
                 yield Static(place.title, classes="title", markup=False)
-                yield Static(_keys(place), classes="keys", markup=False)
+                yield Static(_keys(place, own_keys(self.app)), classes="keys", markup=False)
             if self.more:
                 yield Static(self.more, classes="more", markup=False)
 
@@ -47,11 +47,11 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(VerticalScroll).scroll_relative(y=lines * 3, animate=False)
 
 
-def _keys(place: Place) -> Text:
+def _keys(place: Place, own: OwnKeys) -> Text:
     text = Text()
     for number, action in enumerate(place.actions):
         if number:
             text.append("\n")
-        text.append(f"{action.key_text:<14}", style="bold")
+        text.append(f"{keys_text(place, action, own):<14}", style="bold")
         text.append(f" {action.help}")
     return text

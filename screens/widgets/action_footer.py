@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import events
 
-from screens.actions import EVERYWHERE, Action, Place
+from screens.actions import EVERYWHERE, Action, Place, key_text, keys_of, own_keys
 from screens.pieces import Pieces, width_of
 from screens.widgets.lines import Line, Lines
 
@@ -26,22 +26,30 @@ class ActionFooter(Lines):
         self.show()
 
     def make(self, width: int) -> list[Line]:
-        actions = [action for action in (*self.place.footer(), *EVERYWHERE.footer()) if action.name not in self.hidden]
+        actions = [action for action in (*self.place.footer(), *EVERYWHERE.footer()) if self._wanted(action)]
         room = width - 1 - (width_of(self.notice) + 2 if self.notice else 0)
         while actions and self._width(actions) > room:
             actions.remove(min(actions, key=lambda action: action.footer))
         self._shown = actions
         pieces: Pieces = []
         for action in actions:
-            pieces.append((f" {action.key_short}", "deck--key"))
+            pieces.append((f" {self._key(action)}", "deck--key"))
             pieces.append((f" {self._label(action)}  ", "deck--dim"))
         return [(pieces, [*self.notice, (" ", "")] if self.notice else [])]
+
+    def _wanted(self, action: Action) -> bool:
+        return action.name not in self.hidden and bool(self._key(action))
 
     def _label(self, action: Action) -> str:
         return self.labels.get(action.name, action.label)
 
+    def _key(self, action: Action) -> str:
+        place = EVERYWHERE if action in EVERYWHERE.actions else self.place
+        keys = keys_of(place, action, own_keys(self.app))
+        return key_text(keys[0]) if keys else ""
+
     def _width(self, actions: list[Action]) -> int:
-        return sum(len(action.key_short) + len(self._label(action)) + 4 for action in actions) - 2
+        return sum(len(self._key(action)) + len(self._label(action)) + 4 for action in actions) - 2
 
     async def on_click(self, event: events.Click) -> None:
         number = self.piece_at(event.x, 0)

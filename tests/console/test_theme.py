@@ -1,0 +1,68 @@
+"""Every theme can be read: each ink on each ground that it stands on."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+from textual.color import Color
+from textual.theme import Theme
+
+from console.theme import NAMES, NO_COLOUR_THEME, READABLE, THEMES, called, contrast, shades, theme_name
+
+CSS = Path(__file__).parents[2] / "screens" / "deck.tcss"
+GROUNDS = ("background", "deck-cursor", "deck-cursor-idle", "panel")
+INKS = ("foreground", "accent", "success", "warning", "error", "deck-dim", "deck-faint", "deck-head")
+
+
+def colours(theme: Theme) -> dict[str, Color]:
+    found = {**shades(theme)}
+    for name in ("foreground", "accent", "success", "warning", "error", "background", "panel"):
+        value = getattr(theme, name)
+        assert value is not None
+        found[name] = value
+    return {name: Color.parse(value) for name, value in found.items()}
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_every_text_of_every_theme_can_be_read(theme: Theme) -> None:
+    known = colours(theme)
+    for ink, ground in itertools.product(INKS, GROUNDS):
+        ratio = contrast(known[ink], known[ground])
+        assert ratio >= READABLE, f"{theme.name}: {ink} on {ground}: {ratio:.2f}"
+
+
+def test_high_contrast_is_higher() -> None:
+    theme = next(theme for theme in THEMES if theme.name == "high-contrast")
+    known = colours(theme)
+    for ink in ("foreground", "accent", "success", "warning", "error"):
+        assert contrast(known[ink], known["background"]) >= 7
+
+
+def test_for_colour_blind_eyes_good_and_bad_differ_in_brightness_and_in_blue() -> None:
+    theme = next(theme for theme in THEMES if theme.name == "colour-blind")
+    known = colours(theme)
+    good, bad, warn = known["success"], known["error"], known["warning"]
+    assert good.b - good.r > 100 and bad.r - bad.b > 100
+    assert contrast(warn, good) > 1.5 and contrast(warn, bad) > 1.5
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    assert contrast(Color(0, 0, 0), Color(255, 255, 255)) == pytest.approx(21)
+    assert contrast(Color(119, 119, 119), Color(255, 255, 255)) == pytest.approx(4.48, abs=0.01)
+
+
+def test_every_name_leads_to_a_theme_and_back() -> None:
+    assert [called(theme_name(name)) for name in NAMES] == list(NAMES)
+    assert theme_name("terminal") == NO_COLOUR_THEME
+    assert called("dracula") == ""
+
+
+def test_the_inks_of_the_stylesheet_are_those_that_are_tested() -> None:
+    used = {
+        line.partition("color: $")[2].split(";")[0]
+        for line in CSS.read_text().splitlines()
+        if line.startswith(".deck--") and "color: $" in line and "background: $" not in line
+    }
+    assert used - {"deck-rule"} <= set(INKS)
