@@ -6,10 +6,12 @@ import re
 
 from engine.analysis import wording as say
 from engine.analysis.as_text import (
+    cascade_line,
     cost_line,
     difference_line,
     mcnemar_line,
     method_line,
+    pass_at_k_lines,
     power_line,
     reward_line,
     sides,
@@ -17,6 +19,7 @@ from engine.analysis.as_text import (
     what_was_compared,
 )
 from engine.analysis.compare import Comparison
+from engine.analysis.report import Report, source_line
 from engine.text import clean_line
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
@@ -59,6 +62,8 @@ def comparison_markdown(found: Comparison, *, context: str = "") -> str:
         f"- {mcnemar_line(found)}",
         f"- {power_line(found)}",
         *(f"- cost {cost_line(side, arm)}" for side, arm in sides(found)),
+        *(f"- {escaped(line)}" for line in pass_at_k_lines(found, every=True)),
+        *([f"- {cascade_line(found)}"] if cascade_line(found) else []),
         *(f"- **note** {escaped(note)}" for note in warnings(found)),
         "",
         *_sensitivity(found),
@@ -66,6 +71,33 @@ def comparison_markdown(found: Comparison, *, context: str = "") -> str:
         *_discordant(found),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def report_markdown(report: Report) -> str:
+    """The comparison with its question, the other arms, what the arms differ in, and its sources."""
+    lines = [comparison_markdown(report.found).rstrip(), ""]
+    if report.question:
+        lines += [f"Question: {escaped(report.question)}.", ""]
+    lines += [*(f"- {escaped(text)}" for text in report.arm_differences), ""] if report.arm_differences else []
+    if report.standings:
+        lines += [
+            f"{len(report.standings) - 1} arms were compared with the baseline; each is one more chance to be wrong.",
+            "",
+            "| arm | rank | rate | interval | baseline − arm | p (exact) | p (Holm) |",
+            "| --- |" + " ---: |" * 6,
+            *(
+                f"| {escaped(arm.name)} | {arm.rank} | {say.percent(arm.rate.rate)} "
+                f"| {say.percent_range(arm.rate.interval)} "
+                f"| {say.points(arm.difference)} ({say.points_range(arm.low, arm.high)}) "
+                f"| {say.p_value(arm.adjusted.exact) if arm.adjusted else say.DASH} "
+                f"| {say.p_value(arm.adjusted.holm) if arm.adjusted else say.DASH} |"
+                for arm in report.standings
+            ),
+            "",
+        ]
+    lines += ["Sources:", "", *(f"- {escaped(source_line(source))}" for source in report.sources), ""]
+    lines.append(f"Made {report.made_at.isoformat()} by {escaped(report.made_by)}.")
+    return "\n".join(lines) + "\n"
 
 
 def _sensitivity(found: Comparison) -> list[str]:

@@ -30,6 +30,8 @@ def comparison_lines(
         *_denominators(found),
         "",
         *(line for side, arm in sides(found) for line in say.wrap(cost_line(side, arm), width, "   ")),
+        *(line for text in pass_at_k_lines(found) for line in say.wrap(text, width, "   ")),
+        *(say.wrap(cascade_line(found), width, "   ") if cascade_line(found) else []),
         *_sensitivity(found, width),
         *(line for note in warnings(found) for line in say.wrap(f"! {note}", width, "  ")),
         "",
@@ -43,7 +45,14 @@ def sides(found: Comparison) -> tuple[tuple[str, ArmSummary], tuple[str, ArmSumm
 
 
 def warnings(found: Comparison) -> list[str]:
-    return [*(f"the cards differ: {text}" for text in found.card_differences), *found.notes]
+    return [*card_warnings(found), *found.notes]
+
+
+def card_warnings(found: Comparison) -> list[str]:
+    return [
+        *(f"the cards differ: {text}" for text in found.card_differences),
+        *(f"the cards can't be compared in full: {text}" for text in found.card_unknowns),
+    ]
 
 
 def what_was_compared(found: Comparison) -> str:
@@ -121,6 +130,38 @@ def cost_line(side: str, arm: ArmSummary) -> str:
     if arm.cost_infrastructure:
         parts.append(f"{say.money(arm.cost_infrastructure)} of it in trials that never completed")
     return f"{side}  {' · '.join(parts)}"
+
+
+def pass_at_k_lines(found: Comparison, *, every: bool = False) -> list[str]:
+    """pass@k and pass^k of each arm where there are several attempts, for all of them, or for `every` k from 2 on;
+    which tasks don't carry the number is said."""
+    lines = []
+    for side, arm in sides(found):
+        for at in arm.pass_at_k if every else arm.pass_at_k[-1:]:
+            if at.any_of_k is None:
+                lines.append(f"{side}  pass@{at.k} n/a: no task has {at.k} attempts that came to their end")
+                continue
+            lacking = (
+                f", {say.many(len(at.lacking), 'task')} with fewer: {say.listed(at.lacking, 3)}" if at.lacking else ""
+            )
+            left_out = f", {say.many(at.left_out, 'attempt')} not counted" if at.left_out else ""
+            lines.append(
+                f"{side}  pass@{at.k} {say.percent(at.any_of_k)} · pass^{at.k} {say.percent(at.all_of_k)}"
+                f" of {say.many(at.tasks, 'task')}{lacking}{left_out}"
+            )
+    return lines
+
+
+def cascade_line(found: Comparison) -> str:
+    """ "" where a cost is unknown."""
+    both = found.cascade
+    if both is None or both.cost_total is None:
+        return ""
+    each = "" if both.per_resolved is None else f", {say.money(both.per_resolved)} a resolved task"
+    return (
+        f"estimate: B first, A on what B leaves unresolved: {both.resolved} of {both.tasks}, "
+        f"{say.money(both.cost_total)}{each}"
+    )
 
 
 def table_lines(found: Comparison) -> list[str]:

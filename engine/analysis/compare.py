@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from engine.analysis.bootstrap import DRAWS, SEED
+from engine.analysis.cascade import Cascade, cascade
 from engine.analysis.cost import cost, cost_interval
 from engine.analysis.mcnemar import McNemar, mcnemar
 from engine.analysis.outcomes import TrialOutcome, assigned, only_first_attempts
@@ -23,16 +24,19 @@ from engine.analysis.pairs import (
     reward_difference,
     tabulate,
 )
+from engine.analysis.pass_at_k import PassAtK, pass_at_k
 from engine.analysis.power import Power, detectable, detectable_from_discordance
 from engine.analysis.rates import arm_rate, count, live_rate
 from engine.analysis.sensitivity import Labels, SensitivityView, sensitivity
 from engine.analysis.wording import listed, many
 
+_MOST_K = 10
+
 
 class ArmSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One arm over the tasks that both arms have. `rate` is `resolved` of `rate_of`: "assigned", or
     "finished" while trials are missing. `bounds`: the rate with all missing verdicts lost, and won. Costs
-    are dollars, see `Cost`.
+    are dollars, see `Cost`. `pass_at_k` is there for k from 2 to the attempts of a task, at most 10.
     """
 
     name: str
@@ -57,6 +61,7 @@ class ArmSummary(msgspec.Struct, frozen=True, kw_only=True):
     cost_per_resolved: float | None
     cost_per_resolved_interval: tuple[float, float | None] | None
     cost_per_resolved_is_lower_bound: bool
+    pass_at_k: tuple[PassAtK, ...] = ()
 
 
 class DiscordantTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +83,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     `tasks` counts pairs. `no_verdict` are tasks in the table where a first attempt has no verdict (it
     counts as not passed). `unfinished` counts trials that still run or wait; their pairs are left out until
-    both sides are there. `notes` say in words what a reader must know before believing a number.
+    both sides are there. `notes` say in words what a reader must know before believing a number. `question` is
+    "controlled model" or "product", "" where nobody said. `card_unknowns`: what a run doesn't say is not equal.
     """
 
     version: int = 1
@@ -98,6 +104,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     unfinished: int
     card_differences: tuple[str, ...]
     notes: tuple[str, ...]
+    card_unknowns: tuple[str, ...] = ()
+    question: str = ""
+    cascade: Cascade | None = None
 
     @property
     def a_only(self) -> tuple[DiscordantTask, ...]:
@@ -118,6 +127,8 @@ def compare(
     labels: Labels | None = None,
     card_differences: Sequence[str] = (),
     names: tuple[str, str] | None = None,
+    card_unknowns: Sequence[str] = (),
+    question: str = "",
 ) -> Comparison:
     """A against B, paired by task. Tasks on one side only are listed and take no part; whether that may be
     is the caller's to ask.
@@ -168,6 +179,9 @@ def compare(
         unfinished=sum(arm.assigned - arm.finished for arm in arms),
         card_differences=tuple(card_differences),
         notes=(),
+        card_unknowns=tuple(card_unknowns),
+        question=question,
+        cascade=cascade(first),
     )
     return msgspec.structs.replace(comparison, notes=_notes(comparison, pairs))
 
@@ -186,6 +200,7 @@ def _summary(name: str, outcomes: list[TrialOutcome], draws: int, seed: int) -> 
     by_task: dict[str, int] = {}
     for trial in assigned(outcomes):
         by_task[trial.task] = by_task.get(trial.task, 0) + 1
+    most = max(by_task.values(), default=0)
     return ArmSummary(
         name=name,
         assigned=counts.assigned,
@@ -200,7 +215,7 @@ def _summary(name: str, outcomes: list[TrialOutcome], draws: int, seed: int) -> 
         interval_method=rate.method,
         rate_completed=counts.rate_completed,
         bounds=counts.bounds,
-        attempts_per_task=max(by_task.values(), default=0),
+        attempts_per_task=most,
         cost_total=money.total,
         cost_discarded=money.discarded,
         cost_infrastructure=money.infrastructure,
@@ -209,6 +224,7 @@ def _summary(name: str, outcomes: list[TrialOutcome], draws: int, seed: int) -> 
         cost_per_resolved=money.per_resolved,
         cost_per_resolved_interval=cost_interval(outcomes, draws=draws, seed=seed),
         cost_per_resolved_is_lower_bound=money.is_lower_bound,
+        pass_at_k=tuple(pass_at_k(outcomes, k) for k in range(2, min(most, _MOST_K) + 1)),
     )
 
 

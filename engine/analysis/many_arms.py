@@ -44,3 +44,12 @@ def holm(p_values: Iterable[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(raw) - rank) * raw[index]))
         adjusted[index] = highest
     return adjusted
+
+
+def ranks(intervals: Iterable[tuple[float, float] | None]) -> list[int]:
+    """By overlap of intervals: 1 + the number of arms whose lower bound exceeds this one's upper bound. An arm without
+    an interval is behind nobody."""
+    known = list(intervals)
+    return [
+        1 + sum(1 for other in known if other is not None and own is not None and other[0] > own[1]) for own in known
+    ]

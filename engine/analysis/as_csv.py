@@ -1,0 +1,100 @@
+"""A comparison as CSV: a line of provenance after another, each begun by `#`, then one row a task.
+
+Nothing in it is a formula: text that a spreadsheet would take for one is begun by an apostrophe.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from engine.analysis.as_text import difference_line, mcnemar_line, rate_line, sides
+from engine.analysis.report import Report, source_line
+from engine.text import clean_line
+
+COLUMNS = (
+    "task",
+    "outcome",
+    "attempts_a",
+    "passed_a",
+    "first_a",
+    "reward_a",
+    "cost_usd_a",
+    "label_a",
+    "attempts_b",
+    "passed_b",
+    "first_b",
+    "reward_b",
+    "cost_usd_b",
+    "label_b",
+)
+_OUTCOMES = {
+    (True, True): "both",
+    (True, False): "A only",
+    (False, True): "B only",
+    (False, False): "neither",
+}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+
+
+def safe_cell(text: str) -> str:
+    """One line of plain text, whatever program opens it."""
+    text = clean_line(text)
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+
+
+def report_csv(report: Report) -> str:
+    """Rewards, costs and verdicts that are missing are empty cells, never a zero."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    found = report.found
+    for text in (
+        f"A: {found.arms[0].name}",
+        f"B: {found.arms[1].name}",
+        *(f"source {source_line(source)}" for source in report.sources),
+        *(rate_line(side, arm) for side, arm in sides(found)),
+        difference_line(found),
+        mcnemar_line(found),
+        *(
+            f"sensitivity, {view.name}: A {_share(view.rate_a)}, B {_share(view.rate_b)}, "
+            f"difference {_share(view.difference)}, {view.left_out} pairs left out, {view.changed} verdicts set"
+            for view in found.sensitivity
+        ),
+        *(f"note: {text}" for text in report.limits),
+        f"question: {report.question}",
+        f"made {report.made_at.isoformat()} by {report.made_by}",
+    ):
+        rows.writerow([f"# {clean_line(text)}"])
+    rows.writerow(COLUMNS)
+    for pair in report.pairs:
+        rows.writerow(
+            (
+                safe_cell(pair.task),
+                _OUTCOMES[pair.first_a is True, pair.first_b is True],
+                pair.attempts_a,
+                pair.passed_a,
+                _verdict(pair.first_a),
+                _number(pair.reward_a),
+                _number(pair.cost_a),
+                safe_cell(pair.label_a),
+                pair.attempts_b,
+                pair.passed_b,
+                _verdict(pair.first_b),
+                _number(pair.reward_b),
+                _number(pair.cost_b),
+                safe_cell(pair.label_b),
+            )
+        )
+    return out.getvalue()
+
+
+def _share(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.6f}"
+
+
+def _verdict(passed: bool | None) -> str:
+    return "" if passed is None else "passed" if passed else "failed"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else repr(value)

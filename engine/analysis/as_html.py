@@ -1,0 +1,158 @@
+"""A comparison as one HTML page that needs nothing beside it: no script, no link, light and dark. Data is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from engine.analysis import wording as say
+from engine.analysis.as_svg import report_svg, svg_style, text_of
+from engine.analysis.as_text import (
+    cascade_line,
+    cost_line,
+    difference_line,
+    mcnemar_line,
+    method_line,
+    pass_at_k_lines,
+    power_line,
+    reward_line,
+    sides,
+    what_was_compared,
+)
+from engine.analysis.report import Report, source_line
+
+_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 14px/1.5 ui-monospace, Menlo, Consolas, monospace; margin: 2rem auto; max-width: 62rem; padding: 0 1rem;
+  color: #1c2430; background: #ffffff; }
+h1 { font-size: 1.3rem; } h2 { font-size: 1rem; margin-top: 2rem; }
+table { border-collapse: collapse; margin: .5rem 0; }
+th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #d8dee6; }
+th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; }
+th { font-weight: normal; color: #5b6675; }
+.warn { border-left: 3px solid #b35900; padding-left: .7rem; }
+.dim { color: #5b6675; }
+svg { max-width: 100%; height: auto; }
+@media (prefers-color-scheme: dark) {
+  body { color: #dfe6ee; background: #12171e; }
+  th, td { border-color: #3a4552; } th, .dim { color: #93a0b0; } .warn { border-color: #e0a050; }
+}
+"""
+_COUNTS = ("arm", "assigned", "completed", "scored", "excluded", "resolved")
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def report_html(report: Report) -> str:
+    found = report.found
+    a, b = found.arms
+    title = f"{a.name} against {b.name}"
+    table = found.table
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{text_of(title)}</title>",
+        f"<style>{_STYLE}{svg_style()}</style></head><body>",
+        f"<h1>{text_of(title)}</h1>",
+        _paragraph(what_was_compared(found)),
+        *([_paragraph(f"Question: {report.question}.")] if report.question else []),
+        *(f'<p class="warn">! {text_of(text)}</p>' for text in report.limits),
+        report_svg(report, standalone=False),
+        "<h2>Rates</h2>",
+        _table(
+            [*_COUNTS, "rate", "interval", "of completed", "missing all lost – all won"],
+            [
+                (
+                    f"{side} {arm.name}",
+                    arm.assigned,
+                    arm.completed,
+                    arm.scored,
+                    arm.excluded,
+                    arm.resolved,
+                    say.percent(arm.rate) + ("" if arm.rate_of == "assigned" else " of finished"),
+                    f"{say.percent_range(arm.interval)} ({arm.interval_method})",
+                    say.percent(arm.rate_completed),
+                    say.percent_range(arm.bounds),
+                )
+                for side, arm in sides(found)
+            ],
+        ),
+        *(_paragraph(f"cost {cost_line(side, arm)}") for side, arm in sides(found)),
+        *(_paragraph(line) for line in pass_at_k_lines(found, every=True)),
+        *([_paragraph(cascade_line(found))] if cascade_line(found) else []),
+        "<h2>Difference</h2>",
+        _paragraph(f"{difference_line(found)} {method_line(found.difference)}"),
+        *([_paragraph(reward_line(found))] if reward_line(found) else []),
+        _paragraph(mcnemar_line(found)),
+        _paragraph(power_line(found)),
+        _table(
+            ["first attempts", "B resolved", "B not"],
+            [("A resolved", table.both, table.a_only), ("A not", table.b_only, table.neither)],
+        ),
+        *_standings(report),
+        "<h2>Sensitivity</h2>",
+        _table(
+            ["reading", "pairs left out", "verdicts set", "A", "B", "A − B"],
+            [
+                (
+                    view.name,
+                    view.left_out,
+                    view.changed,
+                    say.percent(view.rate_a),
+                    say.percent(view.rate_b),
+                    say.points(view.difference),
+                )
+                for view in found.sensitivity
+            ],
+        ),
+        "<h2>Tasks on which the first attempts disagree</h2>",
+        _discordant(report),
+        "<h2>Sources</h2>",
+        *(_paragraph(text) for text in report.arm_differences),
+        *(_paragraph(source_line(source)) for source in report.sources),
+        f'<p class="dim">made {report.made_at.isoformat()} by {text_of(report.made_by)}</p>',
+        "</body></html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{text_of(text)}</p>"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = ["<table><thead><tr>" + "".join(f"<th>{text_of(cell)}</th>" for cell in head) + "</tr></thead><tbody>"]
+    lines += ["<tr>" + "".join(f"<td>{text_of(str(cell))}</td>" for cell in row) + "</tr>" for row in rows]
+    return "\n".join([*lines, "</tbody></table>"])
+
+
+def _discordant(report: Report) -> str:
+    found = report.found
+    if not found.discordant:
+        return _paragraph("None.")
+    rows = [
+        (task.task, f"{task.only.upper()} only", say.reward(task.reward_a), say.reward(task.reward_b))
+        for task in (*found.a_only, *found.b_only)
+    ]
+    return _table(["task", "resolved by", "reward A", "reward B"], rows)
+
+
+def _standings(report: Report) -> list[str]:
+    if not report.standings:
+        return []
+    rows = [
+        (
+            arm.name,
+            arm.rank,
+            say.percent(arm.rate.rate),
+            say.percent_range(arm.rate.interval),
+            say.points(arm.difference),
+            say.points_range(arm.low, arm.high),
+            say.p_value(arm.adjusted.exact) if arm.adjusted else say.DASH,
+            say.p_value(arm.adjusted.holm) if arm.adjusted else say.DASH,
+        )
+        for arm in report.standings
+    ]
+    looked = f"{len(rows) - 1} arms were compared with the baseline; each is one more chance to be wrong."
+    head = ["arm", "rank", "rate", "interval", "baseline − arm", "interval", "p (exact)", "p (Holm)"]
+    return ["<h2>All arms</h2>", _paragraph(looked), _table(head, rows)]
