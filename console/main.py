@@ -13,7 +13,20 @@ import typer
 
 from console.errors import clear_errors
 
-COMMANDS = ("run", "resume", "watch", "show", "runs", "cancel", "export", "doctor", "sweep")
+COMMANDS = (
+    "run",
+    "resume",
+    "watch",
+    "show",
+    "runs",
+    "cancel",
+    "rerun",
+    "replay",
+    "export",
+    "scores",
+    "doctor",
+    "sweep",
+)
 
 app = typer.Typer(
     add_completion=False,
@@ -48,6 +61,10 @@ def main() -> None:
     wanted = next((word for word in sys.argv[1:] if word in COMMANDS), None)
     for name in COMMANDS if wanted is None else (wanted,):
         module = importlib.import_module(f"console.commands.{name}")
-        app.command(name)(getattr(module, name))
+        command = getattr(module, name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
     with clear_errors():
         app(prog_name="trialdeck")

@@ -1,7 +1,7 @@
 """Where things of the user's own lie: settings, what a screen remembers, labels on runs that are not ours.
 
-`XDG_CONFIG_HOME`, `XDG_DATA_HOME` and `XDG_STATE_HOME` move them. Nothing is made here: whoever writes makes its
-folder.
+`XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME` and `XDG_CACHE_HOME` move them. Nothing is made here:
+whoever writes makes its folder.
 """
 
 from __future__ import annotations
@@ -22,6 +22,15 @@ def foreign_labels_dir() -> Path:
     return platformdirs.user_data_path(_NAME) / "labels"
 
 
+def scorebook_file() -> Path:
+    return platformdirs.user_data_path(_NAME) / "scores.sqlite3"
+
+
 def screen_state_dir() -> Path:
     """What the console remembers of each run: filter, sort, marks, where one was."""
     return platformdirs.user_state_path(_NAME) / "runs"
+
+
+def summaries_file() -> Path:
+    """What lists of runs say about runs that are over; may be deleted at any time."""
+    return platformdirs.user_cache_path(_NAME) / "summaries.json"

@@ -1,0 +1,1 @@
+"""Scores from anywhere, with where each comes from."""
