@@ -31,6 +31,8 @@ SUSPICIOUS_RULES: dict[str, str] = {
     "agent_past_its_time": "passed, and the agent ran past its time",
     "zero_tokens": "passed though the model was never asked",
     "attempts_disagree": "passed, and other attempts on the same work did not",
+    "passes_without_work": "passed, as does an agent that does nothing",
+    "passed_without_changes": "passed though the agent changed nothing",
 }
 """Rules whose finding makes a pass doubtful."""
 
