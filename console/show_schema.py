@@ -63,7 +63,7 @@ class HookFacts(_Shown, frozen=True, kw_only=True):
     service: str
     command: str
     exit_code: int | None
-    seconds: float
+    seconds: float | None
     timed_out: bool
     output: str
     step: str

@@ -210,13 +210,15 @@ class IssueRaised(Event, frozen=True, kw_only=True):
 
 
 class HookFinished(Event, frozen=True, kw_only=True):
+    """`seconds` None: nobody measured it."""
+
     trial: str
     number: int
     of: int
     service: str
     command: str
     exit_code: int | None
-    seconds: float
+    seconds: float | None
     timed_out: bool = False
     output: str = ""
     step: str = ""

@@ -209,7 +209,7 @@ def _hooks(trial: TrialState, width: int) -> list[Pieces]:
         said: Pieces = [
             (f"{step}{hook.number}/{hook.of} {hook.service}  ", "deck--dim"),
             *fit([(ended, "deck--bad" if bad else "")], 11),
-            (f"{hook.seconds:.1f} s  ", "deck--dim"),
+            (f"{hook.seconds:.1f} s  " if hook.seconds is not None else "", "deck--dim"),
             (clean_line(hook.command), ""),
         ]
         rows.append(_row("" if number else "hooks", *said))
