@@ -1,0 +1,227 @@
+"""Proposals worked out in a thread: what is looked at first, the rest when nobody asks for anything else.
+
+All of them are remembered in short (which rules speak for what), those seen last in full.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine.layout import LogFile
+from engine.state import RunState
+from engine.text import clean_line
+from engine.triage.proposal import Finding, Proposal
+from engine.trial_state import DONE, TrialState
+from screens.source import RunSource
+
+MOST_IN_FULL = 128
+PORTION = 16
+"""Trials that the thread is given at a time."""
+TELL_SEC = 0.1
+"""What was worked out is told at most this often, unless somebody waits for it."""
+_TRIES = 3
+
+Stamp = tuple[Any, ...]
+Rules = Callable[[TrialState, RunState, Path, list[LogFile]], Proposal]
+"""What looks at a trial: reads files, takes its time. `engine.triage.propose.propose` is the one."""
+
+
+def stamp(trial: TrialState) -> Stamp:
+    """Changes when there may be something new to be found."""
+    return trial.state, trial.run_number, len(trial.issues), trial.finished_at, trial.reward
+
+
+@dataclass(frozen=True)
+class _Job:
+    trial: TrialState
+    stamp: Stamp
+    urgent: bool
+
+
+@dataclass(frozen=True)
+class WorkedOut:
+    """`problem`: the rules failed on this trial, in words."""
+
+    trial: str
+    stamp: Stamp
+    proposal: Proposal
+    problem: str = ""
+
+
+class Proposals(Mapping[str, Proposal]):
+    """In short by trial, as the queue wants them. Belongs to the UI thread, but `_work`; `tell` is called in the thread
+    when `take` has something. A portion of copies is handed to the thread each time, so that it never reads what
+    changes under it.
+    """
+
+    def __init__(self, source: RunSource, tell: Callable[[], None], rules: Rules) -> None:
+        self._source = source
+        self._rules = rules
+        self._tell = tell
+        self._short: dict[str, tuple[Stamp, Proposal]] = {}
+        self._full: OrderedDict[str, tuple[Stamp, Proposal]] = OrderedDict()
+        self._problems: dict[str, str] = {}
+        self._kinds: dict[tuple[object, ...], Finding] = {}
+        self._wanted: dict[str, None] = {}
+        self._underway: dict[str, Stamp] = {}
+        self._hurried: set[str] = set()
+        self._jobs: deque[_Job] = deque()
+        self._results: deque[WorkedOut] = deque()
+        self._wake = threading.Event()
+        self._stop = False
+        self._thread: threading.Thread | None = None
+
+    def close(self) -> None:
+        self._stop = True
+        self._wake.set()
+
+    # --- reading, as a mapping of what is known in short ---
+
+    def __getitem__(self, trial: str) -> Proposal:
+        return self._short[trial][1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._short)
+
+    def __len__(self) -> int:
+        return len(self._short)
+
+    @property
+    def waiting(self) -> int:
+        """Trials that are still to be looked at."""
+        return len(self._wanted) + len(self._underway)
+
+    def problem(self, trial: str) -> str:
+        return self._problems.get(trial, "")
+
+    # --- asking ---
+
+    def want(self, trials: Iterable[str]) -> None:
+        """These are worked out at some time; what is known and still true is not worked out again."""
+        for trial in trials:
+            if self._is_due(trial, self._short):
+                self._wanted[trial] = None
+        self._feed()
+
+    def now(self, trial: str) -> Proposal | None:
+        """In full; worked out before all others where it isn't known. An outdated one is better than none."""
+        if trial not in self._hurried and self._is_due(trial, self._full, waiting=trial in self._underway):
+            self._wanted.pop(trial, None)
+            self._hurried.add(trial)
+            self._start(self._source.state.trials[trial], urgent=True)
+        known = self._full.get(trial)
+        if known is not None:
+            self._full.move_to_end(trial)
+        return known[1] if known is not None else None
+
+    def known(self, trial: str) -> Proposal | None:
+        """As full as it is remembered, without asking for more."""
+        found = self._full.get(trial) or self._short.get(trial)
+        return found[1] if found is not None else None
+
+    def _is_due(self, trial: str, known: Mapping[str, tuple[Stamp, Proposal]], waiting: bool = False) -> bool:
+        """`waiting`: also what stands in the thread's queue already."""
+        state = self._source.state.trials.get(trial)
+        if state is None or state.state not in DONE:
+            return False
+        wanted = stamp(state)
+        found = known.get(trial)
+        return (found is None or found[0] != wanted) and (waiting or self._underway.get(trial) != wanted)
+
+    def _start(self, trial: TrialState, *, urgent: bool = False) -> None:
+        job = _Job(copy.deepcopy(trial), stamp(trial), urgent)
+        self._underway[trial.trial] = job.stamp
+        if urgent:
+            self._jobs.appendleft(job)
+        else:
+            self._jobs.append(job)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="findings", daemon=True)
+            self._thread.start()
+        self._wake.set()
+
+    def _feed(self) -> None:
+        while self._wanted and len(self._jobs) < PORTION:
+            trial = next(iter(self._wanted))
+            del self._wanted[trial]
+            state = self._source.state.trials.get(trial)
+            if state is not None:
+                self._start(state)
+
+    def take(self) -> set[str]:
+        """Takes in what was worked out; the trials that changed."""
+        changed = set()
+        while self._results:
+            found = self._results.popleft()
+            if self._underway.get(found.trial) == found.stamp:
+                del self._underway[found.trial]
+                self._hurried.discard(found.trial)
+            self._short[found.trial] = found.stamp, self._in_short(found.proposal)
+            self._full[found.trial] = found.stamp, found.proposal
+            self._full.move_to_end(found.trial)
+            self._problems.pop(found.trial, None)
+            if found.problem:
+                self._problems[found.trial] = found.problem
+            changed.add(found.trial)
+        while len(self._full) > MOST_IN_FULL:
+            self._full.popitem(last=False)
+        self._feed()
+        return changed
+
+    def _in_short(self, proposal: Proposal) -> Proposal:
+        """Which rules speak for what: there are few kinds, so ten thousand trials share them."""
+        findings = []
+        for finding in proposal.findings:
+            kind = (finding.rule, finding.cause, finding.strength)
+            if kind not in self._kinds:
+                self._kinds[kind] = Finding(rule=kind[0], cause=kind[1], strength=kind[2], text="", source="")
+            findings.append(self._kinds[kind])
+        return msgspec.structs.replace(proposal, findings=tuple(findings))
+
+    # --- the thread ---
+
+    def _work(self) -> None:
+        told_at = 0.0
+        while not self._stop:
+            try:
+                job = self._jobs.popleft()
+            except IndexError:
+                if self._results:
+                    self._tell()
+                self._wake.wait()
+                self._wake.clear()
+                continue
+            began = time.perf_counter()
+            self._results.append(self._look(job))
+            if job.urgent or time.monotonic() - told_at > TELL_SEC or len(self._jobs) < PORTION // 2:
+                told_at = time.monotonic()
+                self._tell()
+            if not job.urgent and not self._stop:
+                time.sleep(min(0.05, time.perf_counter() - began))  # the screen gets its turn
+
+    def _look(self, job: _Job) -> WorkedOut:
+        trial = job.trial.trial
+        for left in reversed(range(_TRIES)):
+            try:
+                logs = self._source.logs(trial)
+                found = self._rules(job.trial, self._source.state, self._source.trial_folder(trial), logs)
+                return WorkedOut(trial, job.stamp, found)
+            except RuntimeError as error:  # the run's state grew while it was looked through
+                if not left:
+                    return WorkedOut(trial, job.stamp, Proposal(cause=None), _words(error))
+            except Exception as error:  # whatever it is, it belongs on the screen
+                return WorkedOut(trial, job.stamp, Proposal(cause=None), _words(error))
+        raise AssertionError
+
+
+def _words(error: Exception) -> str:
+    return clean_line(f"the rules failed here: {error or type(error).__name__}", 300)

@@ -1,0 +1,412 @@
+"""Triage: one trial a page, with the evidence that the rules found, and one key for what a person decides."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from time import perf_counter
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Input
+
+from engine.issues import Evidence
+from engine.text import clean_line
+from engine.triage.causes import Cause
+from engine.triage.new_label import MOST_NOTE
+from engine.trial_state import TrialState
+from screens import format as fmt
+from screens.pieces import Pieces
+from screens.question_screen import Answer, QuestionScreen
+from screens.source import RunSource
+from screens.triage_actions import TRIAGE, TRIAGE_HELP
+from screens.triage_blindfold import Cover
+from screens.triage_deciding import Deciding
+from screens.triage_desk import TriageDesk
+from screens.triage_walk import Walk
+from screens.trial_screen import TrialScreen
+from screens.widgets.action_footer import ActionFooter
+from screens.widgets.breadcrumbs import Breadcrumbs
+from screens.widgets.issue_list import IssueList
+from screens.widgets.line_table import LineTable
+from screens.widgets.lines import Line
+from screens.widgets.triage_lines import CauseBar, SaidLines
+from screens.widgets.triage_note import EntryLine
+from screens.widgets.triage_page import NARROW, Case, TriagePage
+
+LOW = 30
+"""Rows below which nothing is spent on air."""
+LEAST_SEC = 0.25
+"""Pause between two sortings of the queue; longer where sorting takes long."""
+
+FIRST_SEC = 0.7
+"""How long the rules may look before a first trial is shown: the most telling one is known by then, or isn't waited
+for any longer."""
+
+_KEYS = frozenset(action.name for action in TRIAGE.actions if action.name != "step_back")
+_NAMES = frozenset(name.partition("(")[0] for name in _KEYS)
+
+
+class TriageScreen(Screen[None]):
+    """Begins at `trial`, or at the most telling trial that this person has not decided."""
+
+    CSS_PATH = "triage_screen.tcss"
+    PLACE = TRIAGE
+    HELP = TRIAGE_HELP
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *TRIAGE.bindings(priority=_KEYS),
+        *(Binding(str(number), f"finding({number})", show=False, priority=True) for number in range(2, 10)),
+    ]
+    """Before what has the focus: a log has other uses for some of these keys."""
+    AUTO_FOCUS = "FindingList"
+
+    def __init__(self, source: RunSource, desk: TriageDesk, trial: str | None = None, *, blind: bool = False) -> None:
+        super().__init__()
+        self.source = source
+        self.desk = desk
+        self.walk = Walk()
+        self.cover = Cover(source.state)
+        self.cover.on = blind
+        self.undecided_only = False
+        self.deciding = Deciding(
+            self, desk, self.walk, self.cover, advance=self._advance, go=self._go, show=self._show_all
+        )
+        self._begin_at = trial
+        self._looked_through = False
+        self._opened_at = perf_counter()
+        self._sorted_at = 0.0
+        self._sorting_took = 0.0
+        self._sort_due = False
+
+    def compose(self) -> ComposeResult:
+        yield Breadcrumbs("triage")
+        yield SaidLines(id="problem")
+        yield TriagePage(self.desk, self.cover)
+        yield EntryLine()
+        yield SaidLines(id="said")
+        yield CauseBar("label")
+        yield ActionFooter(TRIAGE)
+
+    def on_mount(self) -> None:
+        self.set_class(self.size.height < LOW, "-low")
+        self.desk.listen(self._desk_changed)
+        if self.cover.on:
+            self._say_blind()
+        self._sort()
+        self._show_all()
+
+    def on_unmount(self) -> None:
+        self.desk.unlisten(self._desk_changed)
+
+    def on_screen_resume(self) -> None:
+        if self._composed:
+            self._sort()
+            self._show_all()
+
+    def on_resize(self) -> None:
+        self.set_class(self.size.height < LOW, "-low")
+        self.call_after_refresh(self._resized)
+
+    def _resized(self) -> None:
+        self._show_all()
+        if self._composed:
+            self._page.show_places()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is typed into a line is no command."""
+        return action not in _NAMES or not isinstance(self.focused, Input)
+
+    @property
+    def _composed(self) -> bool:
+        """False also on the way out."""
+        return self.is_mounted and bool(self.query(TriagePage)) and bool(self.query(CauseBar))
+
+    @property
+    def _page(self) -> TriagePage:
+        return self.query_one(TriagePage)
+
+    # --- what the app and the desk call ---
+
+    def run_changed(self, dirty: set[str]) -> None:
+        if not self._composed:
+            return
+        trials = self.source.state.trials
+        over = [trial for trial in dirty if trial in trials and trials[trial].done]
+        if self._looked_through:
+            self.desk.want(over)
+        if over or "" in dirty:
+            self._sort_soon()
+        if self.walk.current is None or self.walk.current in dirty:
+            self._show_all()
+
+    def clock_ticked(self, now: datetime) -> None:
+        trial = self.trial
+        if trial is not None and not trial.done and self._composed:
+            self._page.show_facts()
+
+    def _desk_changed(self, trials: set[str]) -> None:
+        if not self._composed:
+            return
+        self._sort_soon()
+        if self.walk.current in trials or "" in trials:
+            self._show_all()
+
+    # --- the queue ---
+
+    @property
+    def trial(self) -> TrialState | None:
+        """The one that is shown."""
+        return self.source.state.trials.get(self.walk.current) if self.walk.current is not None else None
+
+    def _sort_soon(self) -> None:
+        wait = max(LEAST_SEC, 8 * self._sorting_took) - (perf_counter() - self._sorted_at)
+        if wait <= 0:
+            self._sort()
+        elif not self._sort_due:
+            self._sort_due = True
+            self.set_timer(wait, self._sort_late)
+
+    def _sort_late(self) -> None:
+        self._sort_due = False
+        if self._composed:
+            self._sort()
+
+    def _sort(self) -> None:
+        """The queue anew. The trial that is shown stays; one is chosen where none is."""
+        if not self._looked_through and self.source.caught_up:
+            self._looked_through = True
+            self.desk.look_through()
+        began = perf_counter()
+        self.walk.refresh(self.desk.queue(), blind=self.cover.on, counting=self._looked_through and self.desk.ready)
+        self._sorted_at = perf_counter()
+        self._sorting_took = self._sorted_at - began
+        if self.walk.current is None and self._looked_through and self.desk.ready:
+            if self._begin_at in self.source.state.trials:
+                self._go(str(self._begin_at))
+            elif self.walk.order and self.desk.looking_at and perf_counter() - self._opened_at < FIRST_SEC:
+                self._sort_soon()
+            elif self.walk.order:
+                self._go(self._next_undecided() or self.walk.order[0])
+        self._show_head()
+
+    def _undecided(self) -> dict[str, bool]:
+        return {trial: not self.desk.decided(trial) for trial in self.walk.items}
+
+    def _next_undecided(self) -> str | None:
+        skipped = {trial: self.desk.book.skipped(trial, self.desk.who) for trial in self.walk.items}
+        return self.walk.next_undecided(self._undecided(), skipped)
+
+    def _go(self, trial: str) -> None:
+        self.walk.go(trial)
+        if not self.cover.on:
+            self.desk.seen_by_name.add(trial)
+        self._show_all()
+
+    def _advance(self) -> None:
+        following = self._next_undecided()
+        if following is not None:
+            self._go(following)
+            return
+        current = self.walk.current
+        if current is None or self.desk.decided(current):
+            self.deciding.said.append(("   ✓ nothing is left undecided", "deck--good"))
+        else:
+            self.deciding.said.append(("   this is the last undecided one", "deck--dim"))
+        self._show_all()
+
+    # --- showing ---
+
+    def _show_all(self) -> None:
+        if not self._composed:
+            return
+        self._show_head()
+        trial = self.trial
+        bar = self.query_one(CauseBar)
+        if trial is None:
+            waiting = not (self._looked_through and self.desk.ready)
+            nothing = "nothing needs a decision" + (" so far" if self.source.live else "")
+            self._page.clear("reading …" if waiting else nothing)
+            bar.own = bar.proposed = None
+        else:
+            marked = trial.trial in self.deciding.marked
+            self._page.show_case(Case(trial, self.walk.items.get(trial.trial), marked))
+            own = self.desk.book.of(trial.trial, self.desk.who)
+            bar.own = own.cause if own is not None else None
+            bar.proposed = self._page.proposal.cause if self._page.proposal is not None else None
+        bar.show()
+
+    def _show_head(self) -> None:
+        if not self._composed:
+            return
+        plan = self.source.state.plan
+        run = self.cover.text(plan.name if plan else self.source.folder.name)
+        wide = self.size.width >= NARROW
+        decided = sum(self.desk.decided(trial) for trial in self.walk.items)
+        right: Pieces = [(f"{decided} of {len(self.walk.items)} decided", "deck--strong")]
+        for count, word in ((len(self.walk.came), "came"), (len(self.deciding.marked), "marked")):
+            right.append((f" · {count} {word}" if count else "", "deck--accent"))
+        right.append((" · blind" if self.cover.on else "", "deck--accent"))
+        right.append((f" · you: {clean_line(self.desk.who, 24)}", "deck--dim"))
+        if wide:
+            order = "mixed" if self.cover.on else "most telling first ↓"
+            right.append((f"   {'undecided only, ' if self.undecided_only else ''}{order}", "deck--dim"))
+        self.query_one(Breadcrumbs).set(["runs", run, "triage"] if wide else ["triage", run], right)
+        self.query_one("#problem", SaidLines).set(self._problem_lines())
+        self.query_one("#said", SaidLines).set([(self.deciding.said, [])] if self.deciding.said else [])
+        footer = self.query_one(ActionFooter)
+        footer.hidden = {"keys"} | (set() if self.desk.book.disagreements(self.desk.who) else {"disagreements"})
+        footer.labels["undecided"] = "all" if self.undecided_only else "undecided only"
+        footer.labels["blind"] = "named" if self.cover.on else "blind"
+        footer.labels["details"] = "logs" if self._page.details else "details"
+        footer.show()
+
+    def _problem_lines(self) -> list[Line]:
+        desk = self.desk
+        if desk.problem and desk.unwritten:
+            kept = f"! {fmt.count(desk.unwritten, 'decision')} NOT WRITTEN, kept here, tried again (W: now)"
+            return [([(kept, "deck--bad")], []), ([(f"  {clean_line(desk.problem, 300)}", "deck--bad")], [])]
+        if desk.problem:
+            return [([(f"! {clean_line(desk.problem, 300)}", "deck--bad")], [])]
+        if desk.damaged:
+            more = f" (and {len(desk.damaged) - 1} more)" if len(desk.damaged) > 1 else ""
+            return [([(f"▵ {clean_line(desk.damaged[-1])}{more}", "deck--warn")], [])]
+        return []
+
+    # --- what a person does: decisions ---
+
+    def action_label(self, cause: str) -> None:
+        if (trial := self.trial) is not None:
+            self.deciding.label(trial, Cause(cause))
+
+    def action_agree(self) -> None:
+        if (trial := self.trial) is not None:
+            self.deciding.agree(trial, self._page.proposal)
+
+    def action_same(self) -> None:
+        if (trial := self.trial) is not None:
+            self.deciding.same(trial)
+
+    def action_skip(self) -> None:
+        if (trial := self.trial) is not None:
+            self.deciding.skip(trial)
+
+    def action_undo(self) -> None:
+        self.deciding.undo()
+
+    def action_mark(self) -> None:
+        if (trial := self.trial) is not None:
+            self.deciding.mark(trial.trial)
+
+    def action_same_finding(self) -> None:
+        self.deciding.same_finding()
+
+    def action_write_again(self) -> None:
+        self.desk.write_again()
+
+    def action_note(self) -> None:
+        trial = self.trial
+        if trial is not None:
+            own = self.desk.book.of(trial.trial, self.desk.who)
+            text = self.desk.notes.get(trial.trial) or (own.note if own is not None else "")
+            self.query_one(EntryLine).ask("note", text, MOST_NOTE, "why; goes with your label")
+
+    def on_entry_line_kept(self, event: EntryLine.Kept) -> None:
+        self._page.findings.focus()
+        if (trial := self.trial) is not None:
+            self.deciding.keep_note(trial, event.text)
+
+    def on_entry_line_left(self) -> None:
+        self._page.findings.focus()
+
+    # --- what a person does: looking ---
+
+    def action_next_trial(self, step: int) -> None:
+        following = self.walk.step(step, self._undecided() if self.undecided_only else None)
+        if following is None:
+            self.deciding.tell(("this is the last one" if step > 0 else "this is the first one", "deck--dim"))
+        else:
+            self.deciding.said = []
+            self._go(following)
+
+    def action_undecided(self) -> None:
+        self.undecided_only = not self.undecided_only
+        words = "] and [ go through what you have not decided" if self.undecided_only else "] and [ go through all"
+        self.deciding.tell((words, "deck--dim"))
+
+    def action_finding(self, number: int) -> None:
+        self._page.to_finding(number)
+
+    def action_pane(self) -> None:
+        self._page.next_part()
+
+    def action_details(self) -> None:
+        self._page.turn_details()
+        self._show_head()
+
+    def action_blind(self) -> None:
+        self.cover.on = not self.cover.on
+        self.walk.shuffle()
+        self._sort()
+        if self.cover.on:
+            self._say_blind()
+        else:
+            self.deciding.said = [("arms are named again", "deck--dim")]
+        if self.walk.current is not None:
+            self._go(self.walk.current)
+        self._page.logs.forget()
+        self._show_all()
+
+    def _say_blind(self) -> None:
+        text = "blind: arms are hidden; lines of logs are shown as they are and may name the model"
+        if self.walk.current in self.desk.seen_by_name:
+            text += "; this trial you have seen by name, its label will not count as blind"
+        self.deciding.said = [(text, "deck--accent")]
+
+    def on_line_table_opened(self, event: LineTable.Opened) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        """The trial's own screen names its arm: where that is hidden, it is asked first."""
+        trial = self.trial
+        if trial is None:
+            return
+        if self.deciding.blind:
+            question = QuestionScreen(
+                "The trial's own screen names its arm",
+                "Your label of this trial will not count as blind.",
+                Answer("y", "open it all the same", "open"),
+            )
+            self.app.push_screen(question, lambda answer: self._open(trial) if answer else None)
+        else:
+            self._open(trial)
+
+    def _open(self, trial: TrialState) -> None:
+        self.desk.seen_by_name.add(trial.trial)
+        place = self._page.place
+        screen = TrialScreen(self.source, trial.trial, order=self.walk.order)
+        self.app.push_screen(screen)
+        if place is not None:
+            folder = self.source.trial_folder(trial.trial)
+            if place.log.path.is_relative_to(folder):
+                found = Evidence("", "", str(place.log.path.relative_to(folder)), place.line)
+                screen.call_after_refresh(screen.post_message, IssueList.Jump(found))
+
+    def action_disagreements(self) -> None:
+        from screens.triage_disagreements import DisagreementsScreen
+
+        self.app.push_screen(DisagreementsScreen(self.source, self.desk, self.cover), self._chosen)
+
+    def _chosen(self, trial: str | None) -> None:
+        if trial is not None:
+            self._go(trial)
+
+    def action_help_here(self) -> None:
+        self.call_later(self.app.run_action, "app.keys")
+
+    async def action_step_back(self) -> None:
+        if self.deciding.marked:
+            self.deciding.marked.clear()
+            self._show_all()
+        else:
+            await self.app.run_action("app.back")

@@ -1,0 +1,474 @@
+"""Triage through keyboard and mouse: one key decides and goes on, evidence is one key away, nothing leaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from console.app import TrialDeckApp
+from engine import events as ev
+from engine.triage.causes import Cause
+from engine.triage.labels import Label
+from screens.help_screen import HelpScreen
+from screens.question_screen import QuestionScreen
+from screens.triage_causes import CAUSE_KEYS
+from screens.triage_screen import TriageScreen
+from screens.trial_screen import TrialScreen
+from screens.widgets.log_page import LogPage
+from screens.widgets.triage_lines import CauseBar
+from screens.widgets.triage_note import EntryInput
+from tests.screens import fake_run, fake_triage
+from tests.screens.deck import screen_lines, screen_text, until
+from tests.screens.fake_triage import (
+    BUILD,
+    FAILURES,
+    OOM,
+    OOM_TOO,
+    PASSED,
+    PLAIN,
+    by_others,
+    labels_in,
+    settle,
+    triage_opened,
+    written,
+)
+
+pytestmark = pytest.mark.anyio
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return fake_triage.write(tmp_path / "run")
+
+
+def causes(run: Path, kind: str = "label") -> list[tuple[str, str]]:
+    return [(label.trial, str(label.cause)) for label in labels_in(run) if label.kind == kind]
+
+
+# --- what is shown ---
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_decides_is_on_the_screen_at_every_size(run: Path, size: tuple[int, int]) -> None:
+    async with triage_opened(run, size) as (app, _, _screen):
+        text = screen_text(app)
+        assert "0 of 5 decided" in text and "you: ada" in text
+        assert "proposed  ● infrastructure" in text and "strong" in text
+        assert "1 ● db container was OOM-killed" in text and "→ db, line 81" in text
+        assert "− failed" in text and "3 of 7 tests" in text and "agent 6:18" in text
+        assert "81  Killed" in text, "the evidence itself is on the screen"
+        assert "? ambiguous" in text and "space agree" in text and "f1 help" in text
+        assert all(len(line) <= size[0] for line in screen_lines(app))
+
+
+async def test_the_most_telling_comes_first_and_passes_without_doubt_never(run: Path) -> None:
+    async with triage_opened(run) as (_, _, screen):
+        assert screen.walk.current in (OOM, OOM_TOO)
+        assert set(screen.walk.order[:2]) == {OOM, OOM_TOO} and screen.walk.order[2] == BUILD
+        assert set(screen.walk.order) == set(FAILURES)
+
+
+async def test_it_opens_at_the_trial_that_it_is_given_even_one_that_passed(run: Path) -> None:
+    async with triage_opened(run, trial=PASSED) as (app, pilot, screen):
+        assert screen.walk.current == PASSED and "not in the queue" in screen_text(app)
+        await pilot.press("g")
+        await written(pilot, screen)
+    assert causes(run) == [(PASSED, "grader")]
+
+
+# --- deciding ---
+
+
+@pytest.mark.parametrize("entry", CAUSE_KEYS, ids=lambda entry: str(entry.cause))
+async def test_a_causes_key_labels_and_goes_on_to_the_next_undecided(run: Path, entry: object) -> None:
+    key, cause = entry.key, entry.cause  # type: ignore[attr-defined]
+    async with triage_opened(run) as (app, pilot, screen):
+        first = screen.walk.current
+        await pilot.press(key)
+        await written(pilot, screen)
+        assert screen.walk.current != first and "1 of 5 decided" in screen_text(app)
+        assert f"✓ {cause}" in screen_text(app), "what was decided is said"
+    [label] = labels_in(run)
+    assert (label.trial, label.cause, label.who, label.kind) == (first, cause, "ada", "label")
+    assert label.proposed is Cause.INFRASTRUCTURE and not label.blind
+
+
+async def test_agreeing_with_the_proposal_costs_one_key(run: Path) -> None:
+    async with triage_opened(run) as (_, pilot, screen):
+        await pilot.press("space")
+        await written(pilot, screen)
+        first, second = causes(run)[0], screen.walk.current
+        assert first[1] == "infrastructure" and second in {OOM, OOM_TOO} - {first[0]}
+    assert labels_in(run)[0].evidence, "what the rules found goes with the label"
+
+
+async def test_where_nothing_is_proposed_agreeing_decides_nothing(run: Path) -> None:
+    async with triage_opened(run, trial=PLAIN) as (app, pilot, screen):
+        await pilot.press("space")
+        await settle(pilot)
+        assert screen.walk.current == PLAIN and "nothing is proposed here" in screen_text(app)
+    assert labels_in(run) == []
+
+
+async def test_a_dot_gives_the_same_cause_as_the_last(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("full_stop")
+        await settle(pilot)
+        assert "you have given no cause yet" in screen_text(app)
+        await pilot.press("b", "full_stop", "full_stop")
+        await written(pilot, screen)
+    assert [cause for _, cause in causes(run)] == ["budget"] * 3
+
+
+async def test_all_forty_keys_typed_at_once_decide_one_trial_each(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("i", "p", "a", "m", "b")
+        await written(pilot, screen)
+        assert "5 of 5 decided" in screen_text(app) and "nothing is left undecided" in screen_text(app)
+    assert len({trial for trial, _ in causes(run)}) == 5
+
+
+async def test_causes_keys_work_while_a_log_has_the_keys(run: Path) -> None:
+    """`k` and `g` move in a log elsewhere."""
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("tab")
+        await settle(pilot)
+        assert isinstance(app.focused, LogPage)
+        await pilot.press("k")
+        await settle(pilot)
+        await pilot.press("g")
+        await written(pilot, screen)
+    assert [cause for _, cause in causes(run)] == ["task", "grader"]
+
+
+async def test_a_question_mark_is_ambiguous_and_f1_is_help(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("question_mark")
+        await written(pilot, screen)
+        assert causes(run)[0][1] == "ambiguous"
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        assert "It can't be told" in screen_text(app)
+
+
+# --- notes ---
+
+
+async def test_a_note_goes_with_the_label_and_its_letters_are_no_commands(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        first = screen.walk.current
+        await pilot.press("n", *"impish", "space", "b")
+        await settle(pilot)
+        assert isinstance(app.focused, EntryInput) and app.focused.value == "impish b"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert screen.walk.current == first and "✎ note: impish b" in screen_text(app)
+        await pilot.press("i")
+        await written(pilot, screen)
+    [label] = labels_in(run)
+    assert (label.cause, label.note) == (Cause.INFRASTRUCTURE, "impish b")
+
+
+async def test_a_note_after_the_label_is_a_record_of_its_own(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        first = screen.walk.current
+        await pilot.press("m", "left_square_bracket")
+        await settle(pilot)
+        assert screen.walk.current == first and "✓ you: model" in screen_text(app)
+        await pilot.press("n", *"why", "enter")
+        await written(pilot, screen)
+        assert screen.walk.current == first and "“why”" in screen_text(app)
+    assert [(label.cause, label.note) for label in labels_in(run)] == [(Cause.MODEL, ""), (Cause.MODEL, "why")]
+
+
+async def test_escape_in_a_note_gives_it_up(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("n", *"gone", "escape")
+        await settle(pilot)
+        assert isinstance(app.screen, TriageScreen) and "✎" not in screen_text(app)
+        await pilot.press("m")
+        await written(pilot, screen)
+    assert labels_in(run)[0].note == ""
+
+
+# --- taking back ---
+
+
+async def test_undo_takes_back_one_decision_after_another_and_says_which(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        first = screen.walk.current
+        await pilot.press("i")
+        await settle(pilot)
+        second = screen.walk.current
+        await pilot.press("m", "u")
+        await settle(pilot)
+        assert screen.walk.current == second and "↶ took back model" in screen_text(app)
+        await pilot.press("u")
+        await written(pilot, screen)
+        assert screen.walk.current == first and "↶ took back infrastructure" in screen_text(app)
+        assert "0 of 5 decided" in screen_text(app)
+        await pilot.press("u")
+        await settle(pilot)
+        assert "nothing of yours to take back" in screen_text(app)
+    assert [label.kind for label in labels_in(run)] == ["label", "label", "undo", "undo"], "nothing is overwritten"
+
+
+async def test_undo_brings_the_note_back_to_be_used_again(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("n", *"swap", "enter", "m", "u")
+        await written(pilot, screen)
+        assert "✎ note: swap" in screen_text(app)
+
+
+async def test_the_last_of_an_earlier_sitting_can_be_taken_back(run: Path) -> None:
+    async with triage_opened(run) as (_, pilot, screen):
+        await pilot.press("k")
+        await written(pilot, screen)
+    async with triage_opened(run) as (app, pilot, screen):
+        assert "1 of 5 decided" in screen_text(app)
+        await pilot.press("u")
+        await written(pilot, screen)
+        assert "↶ took back task" in screen_text(app) and "0 of 5 decided" in screen_text(app)
+
+
+# --- going through the queue ---
+
+
+async def test_skipped_trials_come_back_when_nothing_else_is_left(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        skipped = screen.walk.current
+        await pilot.press("s", "m", "m", "m", "m")
+        await written(pilot, screen)
+        assert screen.walk.current == skipped and "↷ skipped" in screen_text(app)
+        assert "4 of 5 decided" in screen_text(app)
+
+
+async def test_brackets_go_to_and_fro_and_back_is_where_one_was(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        first = screen.walk.current
+        await pilot.press("left_square_bracket")
+        await settle(pilot)
+        assert "this is the first one" in screen_text(app)
+        await pilot.press("i", "right_square_bracket")
+        await settle(pilot)
+        third = screen.walk.current
+        await pilot.press("left_square_bracket", "left_square_bracket")
+        await settle(pilot)
+        assert screen.walk.current == first
+        await pilot.press("exclamation_mark", "right_square_bracket", "right_square_bracket")
+        await settle(pilot)
+        assert screen.walk.current == third and "undecided only" in screen_text(app)
+
+
+# --- evidence ---
+
+
+async def test_a_digit_goes_to_the_very_line_of_a_finding(run: Path) -> None:
+    async with triage_opened(run, trial=OOM) as (app, pilot, _):
+        await pilot.press("3")
+        await settle(pilot)
+        text = screen_text(app)
+        assert "› 3 ○ model: 0 of 11 tests passed" in text
+        assert "test-stdout, around line 3" in text and "3  0 passed, 11 failed" in text
+        await pilot.press("up")
+        await settle(pilot)
+        assert "sonnet-5.5, around line 40" in screen_text(app) and "40  connection refused" in screen_text(app)
+
+
+async def test_one_log_at_a_time_at_eighty_columns_and_tab_shows_the_other(run: Path) -> None:
+    async with triage_opened(run, (80, 24), trial=OOM) as (app, pilot, _):
+        assert "db, around line 81" in screen_text(app) and "sonnet-5.5, around" not in screen_text(app)
+        seen = set()
+        for _step in range(3):
+            await pilot.press("tab")
+            await settle(pilot)
+            seen |= {name for name in ("db, around", "sonnet-5.5, around") if name in screen_text(app)}
+        assert seen == {"db, around", "sonnet-5.5, around"}
+
+
+async def test_evidence_outside_of_the_run_leads_nowhere(run: Path) -> None:
+    async with triage_opened(run, trial=BUILD) as (app, _, _screen):
+        text = screen_text(app)
+        assert "could not be built" in text and "passwd" not in text and "root:" not in text
+
+
+async def test_details_show_all_facts_in_place_of_the_logs(run: Path) -> None:
+    async with triage_opened(run, trial=OOM) as (app, pilot, _):
+        await pilot.press("d")
+        await settle(pilot)
+        assert "verdict" in screen_text(app) and "around line" not in screen_text(app)
+        await pilot.press("d")
+        await settle(pilot)
+        assert "around line 81" in screen_text(app)
+
+
+# --- two people ---
+
+
+async def test_what_others_decided_is_hidden_until_ones_own_label_is_set(run: Path) -> None:
+    by_others(run, OOM, Cause.AGENT, who="bob", note="harness died")
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        assert "bob" not in screen_text(app) and "harness died" not in screen_text(app)
+        await pilot.press("i", "left_square_bracket")
+        await written(pilot, screen)
+        while screen.walk.current != OOM:
+            await pilot.press("left_square_bracket")
+            await settle(pilot)
+        assert "≠ bob: agent" in screen_text(app) and "“harness died”" in screen_text(app)
+        await pilot.press("u")
+        await written(pilot, screen)
+        assert "bob" not in screen_text(app)
+
+
+async def test_labels_of_another_process_appear_while_one_works(run: Path) -> None:
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        await pilot.press("i", "left_square_bracket")
+        await written(pilot, screen)
+        by_others(run, OOM, Cause.INFRASTRUCTURE, who="bob")
+        screen.desk.write_again()  # looks at the file at once
+        await until(pilot, lambda: "= bob: infrastructure" in screen_text(app), "the other's label is seen")
+
+
+# --- many at once ---
+
+
+async def test_the_same_strong_finding_is_offered_once_with_its_count(run: Path) -> None:
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        await pilot.press("i")
+        await settle(pilot)
+        assert "w: 1 more with the same strong finding (out_of_memory)" in screen_text(app)
+        await pilot.press("w")
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
+        assert "Label 1 trial infrastructure?" in screen_text(app)
+        await pilot.press("y")
+        await written(pilot, screen)
+    assert sorted(causes(run)) == sorted([(OOM, "infrastructure"), (OOM_TOO, "infrastructure")])
+
+
+async def test_marked_trials_get_a_record_each_and_one_undo_takes_all_back(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("asterisk", "right_square_bracket", "asterisk", "right_square_bracket")
+        await settle(pilot)
+        assert "2 marked" in screen_text(app)
+        await pilot.press("p")
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
+        assert "Label 2 marked trials provider?" in screen_text(app)
+        await pilot.press("y")
+        await written(pilot, screen)
+        assert len(labels_in(run)) == 2 and "2 of 5 decided" in screen_text(app)
+        assert "marked" not in screen_text(app).replace("marked trials", "")
+        await pilot.press("u")
+        await written(pilot, screen)
+        assert "↶ took back 2 × provider" in screen_text(app) and "0 of 5 decided" in screen_text(app)
+
+
+async def test_escape_takes_the_marks_off_before_it_leaves(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("asterisk", "escape")
+        await settle(pilot)
+        assert app.screen is screen and not screen.deciding.marked
+        await pilot.press("escape")
+        await settle(pilot)
+        assert app.screen is not screen
+
+
+# --- mouse ---
+
+
+async def test_a_click_on_a_cause_labels(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        line = next(line for line in screen_lines(app) if "g grader" in line)
+        await pilot.click(CauseBar, offset=(line.index("grader") + 1, 0))
+        await written(pilot, screen)
+    assert [cause for _, cause in causes(run)] == ["grader"]
+
+
+# --- hostile text ---
+
+
+async def test_hostile_labels_of_others_are_shown_as_text(run: Path) -> None:
+    by_others(run, OOM, Cause.AGENT, who="[red]bob\x1b[2J", note="[/] \x1b]52;c;AAAA\x07 [@click=app.quit]x[/]")
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        await pilot.press("i", "left_square_bracket")
+        await written(pilot, screen)
+        while screen.walk.current != OOM:
+            await pilot.press("left_square_bracket")
+            await settle(pilot)
+        text = screen_text(app)
+        assert "[red]bob" in text and "[@click=app.quit]x[/]" in text
+        assert "\x1b" not in text and "\x07" not in text
+
+
+def test_the_labels_of_the_tests_are_what_the_engine_reads(run: Path) -> None:
+    label = by_others(run, OOM, Cause.AGENT, who="bob")
+    assert isinstance(label, Label) and labels_in(run) == [label]
+
+
+# --- going in ---
+
+
+async def test_enter_opens_the_trial_at_the_line_of_the_finding_and_esc_comes_back(run: Path) -> None:
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        await pilot.press("2", "enter")
+        await until(pilot, lambda: isinstance(app.screen, TrialScreen))
+        await until(pilot, lambda: "40  connection refused" in screen_text(app), "the line is shown")
+        await pilot.press("escape")
+        await settle(pilot)
+        assert app.screen is screen and screen.walk.current == OOM
+        assert "› 2 ○" in screen_text(app), "where one was is where one is"
+
+
+# --- a run that lives ---
+
+
+async def test_new_failures_join_without_moving_what_is_looked_at(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    late = {OOM, PASSED, PLAIN}
+    fake_run.write(run, [event for event in fake_triage.story() if not _ends(event, late)], alive=True)
+    fake_triage.write_logs(run)
+    async with triage_opened(run) as (app, pilot, screen):
+        shown = screen.walk.current
+        assert "0 of 3 decided" in screen_text(app)
+        fake_run.write(run, [event for event in fake_triage.story() if _ends(event, late)], alive=True)
+        await until(pilot, lambda: "2 came" in screen_text(app), "they are counted")
+        assert screen.walk.current == shown and "0 of 5 decided" in screen_text(app)
+        await pilot.press("m", "m", "m")
+        await until(pilot, lambda: " came" not in screen_text(app) or "1 came" in screen_text(app))
+
+
+def _ends(event: object, trials: set[str]) -> bool:
+    return isinstance(event, ev.RunFinished) or (
+        isinstance(event, ev.TrialFinished | ev.RewardRecorded) and event.trial in trials
+    )
+
+
+async def test_a_trial_that_still_runs_is_not_labelled(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    fake_run.write(run, [event for event in fake_triage.story() if not _ends(event, {OOM})], alive=True)
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        await pilot.press("m")
+        await settle(pilot)
+        assert "this trial is not over yet" in screen_text(app) and screen.walk.current == OOM
+    assert labels_in(run) == []
+
+
+async def test_a_run_without_failures_says_so(tmp_path: Path) -> None:
+    run = fake_run.write(tmp_path / "run", fake_run.finish(fake_run.plan(1), 1500)[:2], alive=False)
+    app = TrialDeckApp(run, clock=lambda: fake_run.at(2000))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.source is not None and app.source.caught_up)
+        assert app.source is not None
+        screen = TriageScreen(app.source, fake_triage.desk(app, app.source))
+        await app.push_screen(screen)
+        await until(pilot, lambda: "nothing needs a decision" in screen_text(app))
+        await pilot.press("i", "space", "full_stop", "n", "u", "s", "1", "tab", "d", "enter", "w", "asterisk")
+        await settle(pilot)
+        assert app.screen is screen and labels_in(run) == []
