@@ -7,11 +7,12 @@ from pathlib import Path
 
 from engine.layout import LogFile
 from engine.readers.agentcompass import AGENTCOMPASS
+from engine.readers.harbor import HARBOR
 from engine.readers.reader import RunFormat, RunReader
 from engine.readers.run_folder import TRIALDECK
 from engine.readers.swe_bench import SWE_BENCH
 
-FORMATS: tuple[RunFormat, ...] = (TRIALDECK, AGENTCOMPASS, SWE_BENCH)
+FORMATS: tuple[RunFormat, ...] = (TRIALDECK, HARBOR, AGENTCOMPASS, SWE_BENCH)
 """The first one that recognises a folder reads it: ours also look like Harbor's jobs."""
 
 
