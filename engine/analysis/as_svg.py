@@ -15,7 +15,7 @@ _LEFT, _RIGHT = 230, 640
 _ROW = 34
 _MOST_ARMS = 12
 _STYLE = """
-.deck { font: 13px ui-monospace, Menlo, Consolas, monospace; fill: #1c2430; }
+.deck { font: 13px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; fill: #1c2430; }
 .deck-ground { fill: #ffffff; }
 .deck-dim { fill: #5b6675; }
 .deck-small { font-size: 11px; }
