@@ -83,6 +83,7 @@ class TrialDeckApp(App[None]):
         run_folder: Path | None = None,
         *,
         runs_dir: Path | None = None,
+        places: Sequence[Path] = (),
         started_here: bool = False,
         control: ControlFor = EngineControl,
         clock: Callable[[], datetime] = wall_clock,
@@ -95,6 +96,7 @@ class TrialDeckApp(App[None]):
         self.animation_level = "none"
         self.run_folder = run_folder
         self.runs_dir = runs_dir or (run_folder.parent if run_folder else Path("runs"))
+        self.places = tuple(places) or (self.runs_dir,)
         self.started_here = started_here
         self.control_for = control
         self.clock = clock
@@ -123,7 +125,7 @@ class TrialDeckApp(App[None]):
             self.theme = NO_COLOUR_THEME
         self.set_interval(1.0, self._tick)
         if self.run_folder is None:
-            self.push_screen(HomeScreen(self.runs_dir, self.clock))
+            self.push_screen(HomeScreen(self.places, self.clock))
         else:
             self.push_screen(self._run_screen(self.run_folder))
 
@@ -246,7 +248,7 @@ class TrialDeckApp(App[None]):
         if len(self.screen_stack) > ROOT:
             self.pop_screen()
         elif isinstance(self.screen, RunScreen):
-            self.switch_screen(HomeScreen(self.runs_dir, self.clock, self.screen.source.folder.name))
+            self.switch_screen(HomeScreen(self.places, self.clock, self.screen.source.folder))
 
     def action_palette(self) -> None:
         self.action_command_palette()

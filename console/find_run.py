@@ -1,4 +1,4 @@
-"""From what a person types to a run folder."""
+"""From what a person types to a run, whichever system wrote it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import difflib
 from pathlib import Path
 
 from console.errors import Unusable
-from engine.layout import CARD, EVENTS, find_runs, is_run_folder
+from engine.layout import EVENTS
+from engine.readers.found_runs import found_runs
+from engine.readers.open_run import FORMATS, recognise
+from engine.readers.run_folder import TRIALDECK
 
 RUNS_DIR = Path("runs")
 LAST = "last"
@@ -14,17 +17,17 @@ _SHOWN = 5
 
 
 def find_run(text: str, runs_dir: Path = RUNS_DIR) -> Path:
-    """`text` is a folder, a run's name in `runs_dir`, the beginning of one (with or without its time), or `last`: the
-    run that something happened in last. Raises Unusable with what it might have meant.
+    """`text` is a run's folder (or a report: a file), its name in `runs_dir`, the beginning of one (with or without its
+    time), or `last`: the run that something happened in last. Raises Unusable with what it might have meant.
     """
     folder = Path(text).expanduser()
-    if ("/" in text or text in (".", "..")) or (folder.is_dir() and _is_run(folder)):
+    if ("/" in text or text in (".", "..")) or recognise(folder) is not None:
         return _folder(text, folder)
     if "\0" in text or not text:
         raise Unusable(f"{text!r} names no run")
-    if _is_run(runs_dir / text):
+    if recognise(runs_dir / text) is not None:
         return runs_dir / text
-    runs = {run.name: run for run in find_runs(runs_dir)}
+    runs = _named(runs_dir)
     if not runs:
         why = "has no runs" if runs_dir.is_dir() else "is not there"
         raise Unusable(f"no run {text!r}: {runs_dir} {why}; give a run's folder, or --runs-dir")
@@ -45,6 +48,54 @@ def find_run(text: str, runs_dir: Path = RUNS_DIR) -> Path:
     raise Unusable(f"no run {text!r} in {runs_dir}; {hint}")
 
 
+def find_own_run(text: str, runs_dir: Path, what: str) -> Path:
+    """As `find_run`, of runs that are ours to change; `what` shall be done with it ("be resumed"). Raises Unusable."""
+    folder = find_run(text, runs_dir)
+    found = recognise(folder)
+    if found is not None and not found.ours:
+        raise Unusable(
+            f"{folder}: a run of another system ({found.kind}), which is only read here: it can't {what} by trialdeck"
+        )
+    return folder
+
+
+def find_places(texts: list[str], runs_dir: Path) -> tuple[list[Path], bool]:
+    """What `watch` and `runs` are given: runs, and folders with runs in or under them; and whether it is one run alone.
+    Raises Unusable for what is neither."""
+    found: list[Path] = []
+    alone = False
+    for text in texts:
+        folder = Path(text).expanduser()
+        if "\0" not in text and folder.is_dir() and recognise(folder) is None and not _names_a_run(text, runs_dir):
+            if next(found_runs([folder]), None) is None:
+                raise Unusable(f"{text}: no run in it or under it, of any system known here ({kinds()})")
+            found.append(folder)
+        else:
+            found.append(find_run(text, runs_dir))
+            alone = len(texts) == 1
+    return found, alone
+
+
+def kinds() -> str:
+    return ", ".join(known.kind for known in FORMATS)
+
+
+def _names_a_run(text: str, runs_dir: Path) -> bool:
+    return "/" not in text and text not in (".", "..") and recognise(runs_dir / text) is not None
+
+
+def _named(runs_dir: Path) -> dict[str, Path]:
+    """By name; runs deeper than `runs_dir` by their way from it."""
+    runs = {}
+    for run in found_runs([runs_dir]):
+        try:
+            runs[str(run.folder.relative_to(runs_dir))] = run.folder
+        except ValueError:
+            continue
+    runs.pop(".", None)
+    return runs
+
+
 def own_name(folder: str) -> str:
     """The name without the time that it begins with."""
     parts = folder.split("__", 2)
@@ -52,28 +103,25 @@ def own_name(folder: str) -> str:
 
 
 def _folder(text: str, folder: Path) -> Path:
-    if _is_run(folder):
-        return folder
-    if not folder.exists():
-        raise Unusable(f"{text}: no such folder")
-    if not folder.is_dir():
-        raise Unusable(f"{text}: a run is a folder, this is a file")
-    inside = find_runs(folder)
-    hint = f"; it holds {len(inside)} runs: --runs-dir {text}" if inside else ""
-    raise Unusable(f"{text}: not a run folder, it has no {EVENTS}{hint}")
-
-
-def _is_run(folder: Path) -> bool:
-    """A run whose engine has not begun yet has its card only."""
     try:
-        return is_run_folder(folder) or (folder / CARD).is_file()
-    except (OSError, ValueError):
-        return False
+        if recognise(folder) is not None:
+            return folder
+        if not folder.exists():
+            raise Unusable(f"{text}: no such folder")
+    except ValueError:
+        raise Unusable(f"{text!r} names no run") from None
+    if not folder.is_dir():
+        raise Unusable(f"{text}: a file, and no report of an evaluation; a run is a folder")
+    inside = list(found_runs([folder]))
+    if inside:
+        raise Unusable(f"{text}: not a run but a folder of runs, it holds {len(inside)}: `trialdeck watch {text}`")
+    raise Unusable(f"{text}: not a run folder of any system known here ({kinds()})")
 
 
 def _last_change(run: Path) -> tuple[int, str]:
+    ours = TRIALDECK.is_run(run)
     try:
-        return (run / EVENTS).stat().st_mtime_ns, run.name
+        return (run / EVENTS if ours else run).stat().st_mtime_ns, run.name
     except OSError:
         return 0, run.name
 

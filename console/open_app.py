@@ -7,12 +7,16 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from console.app import TrialDeckApp
 from console.engine_end import last_words, wait_for_end
 from console.errors import Unusable
+from console.follow import in_browser
+from console.habits import read_habits
 from engine.layout import ENGINE_LOG, EVENTS
+from engine.readers.open_run import open_run
 from engine.text import clean_line
 
 START_SEC = 30.0
@@ -22,15 +26,23 @@ COLLECT_AFTER = (1_000, 10, 100)
 """Thresholds of the collector's generations: small collections as ever, whole ones seldom."""
 
 
-def show_run(folder: Path, *, engine: subprocess.Popen[bytes] | None) -> int:
+def show_run(
+    folder: Path,
+    *,
+    engine: subprocess.Popen[bytes] | None,
+    read_only: bool = False,
+    replay_speed: float | None = None,
+) -> int:
     """Show a run until the person leaves; `engine` is its process where this command started it. Returns the exit code:
     the run's own where it was started here and is over, 128 + n after a signal, else 0."""
     if engine is not None:
         _wait_for_events(folder, engine)
-    app = TrialDeckApp(folder, started_here=engine is not None)
+    habits = read_habits(read_only=read_only, replay_speed=replay_speed)
+    app = TrialDeckApp(folder, started_here=engine is not None, habits=habits)
     code = run_app(app)
     over = app.source is not None and app.source.state.finished is not None
-    print(farewell(folder, over=over))
+    if not in_browser():
+        print(farewell(folder, over=over))
     if over:
         wait_for_end(engine)
     return code
@@ -39,13 +51,15 @@ def show_run(folder: Path, *, engine: subprocess.Popen[bytes] | None) -> int:
 def farewell(folder: Path, *, over: bool) -> str:
     """What stays on the terminal when the console has gone from it."""
     run = shlex.quote(clean_line(str(folder)))
+    if not open_run(folder).ours:
+        return f"{run}: `trialdeck show {run}` prints it, `trialdeck watch {run}` opens it again"
     if over:
         return f"the run is in {run}: `trialdeck show {run}` prints it, `trialdeck watch {run}` opens it again"
     return f"the run {run} is not over: `trialdeck watch {run}` attaches again, `trialdeck cancel {run}` ends it"
 
 
-def show_home(runs_dir: Path) -> int:
-    return run_app(TrialDeckApp(runs_dir=runs_dir))
+def show_home(places: Sequence[Path]) -> int:
+    return run_app(TrialDeckApp(runs_dir=places[0], places=places))
 
 
 def run_app(app: TrialDeckApp) -> int:

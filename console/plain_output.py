@@ -18,6 +18,7 @@ from console.change_lines import change_line, heartbeat_line
 from console.engine_end import DEAD, last_words
 from console.errors import abandon_stdout, say
 from console.out import Out
+from console.run_condition import STALE, Condition, in_words
 from console.run_text import comparison_text, header_lines, summary_lines
 from engine import events as ev
 from engine.layout import ENGINE_LOG
@@ -37,6 +38,9 @@ START_SEC = 10.0
 """How long a run without an engine is waited for."""
 END_SEC = 10.0
 """How long an engine that has finished its run is waited for: it may still tell of leftovers."""
+QUIET_SEC = 3.0
+"""How long a run of another system must have shown no sign of life, from our first look on, to be called stale: on
+another host only its growing files are one."""
 HEARTBEAT_SEC = 30.0
 UNUSABLE, INTERRUPTED = 2, 130
 
@@ -101,7 +105,8 @@ class PlainFollower:
         self._engine = engine
         self._clock = clock
         self._sleep = sleep
-        self._reader = open_run(folder).reader()
+        self._run = open_run(folder)
+        self._reader = self._run.reader()
         self._ours = engine is None  # have we seen the engine that we follow begin?
         self._header_shown = False
         self._began = self._last_line = clock()
@@ -140,6 +145,8 @@ class PlainFollower:
     def engine_lives(self) -> bool:
         if self._engine is not None:
             return self._engine.poll() is None
+        if not self._run.ours:
+            return self.state.finished is None
         return self.state.finished is None and owner_alive(read_owner(self.folder)) is not False
 
     # --- what comes ---
@@ -194,6 +201,8 @@ class PlainFollower:
             return None
         self._look_at = self._clock() + LIVENESS_SEC
         match self._reader.liveness():
+            case Liveness.STALE if not self._run.ours and self._clock() - self._began < QUIET_SEC:
+                pass
             case Liveness.STALE if not self._engine_gone:
                 self._engine_gone = True
                 self._look_at = 0.0
@@ -203,15 +212,18 @@ class PlainFollower:
                 say(f"{self.folder}: no engine has begun this run; `trialdeck resume {self.folder.name}` starts it")
                 self._close_log()
                 return 0
-            case _:
-                self._engine_gone = False
+            case Liveness.FINISHED if not self._run.ours and self._engine_gone:  # over, in its files' own word
+                self._close_log()
+                return 0
+            case found:
+                self._engine_gone = found is Liveness.FINISHED and not self._run.ours
         return None
 
     def _settled(self) -> bool:
         """Has the engine said everything, or gone, or had its time?"""
         if self._finished_at is None:
             self._finished_at = self._clock()
-        if not self.state.engine_running or self._clock() - self._finished_at > END_SEC:
+        if not self._run.ours or not self.state.engine_running or self._clock() - self._finished_at > END_SEC:
             return True
         if self._engine_gone:
             return True
@@ -228,6 +240,10 @@ class PlainFollower:
 
     def _stale(self) -> int:
         self._close_log(alive=False)
+        if not self._run.ours:
+            words = in_words(Condition(STALE), self.state.last_event_at)
+            say(f"{self.folder}: {words}: nobody is seen to work on it, and {_unfinished(self.state)}")
+            return 0
         say(
             f"{self.folder}: stale: its engine is gone and {_unfinished(self.state)}; "
             f"`trialdeck resume {self.folder.name}` goes on with it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from console.run_condition import INTERRUPTED, Condition
+from console.run_condition import AT_AN_END, Condition
 from console.show_schema import (
     ArmFacts,
     ArtifactFacts,
@@ -29,6 +29,7 @@ from engine.analysis.outcomes import TrialOutcome
 from engine.analysis.rates import Rate, arm_rate, count
 from engine.events import HostInfo, TaskSetInfo
 from engine.issues import Issue, Severity
+from engine.readers.open_run import OpenedRun, open_run
 from engine.state import ArmState, RunState
 from engine.text import clean_line
 from engine.trial_state import TrialState
@@ -47,16 +48,17 @@ STATES = (
 
 
 def show_document(folder: Path, state: RunState, condition: Condition) -> ShowDocument:
-    """Pure but for the folder's path; the same folder gives the same document."""
+    """Pure but for where the folder and its trials lie; the same folder gives the same document."""
     plan = state.plan
     task_set = plan.task_set if plan is not None else TaskSetInfo(name="")
     outcomes = arm_outcomes(state)
+    opened = open_run(folder)
     return ShowDocument(
-        run=_run(folder, state, condition),
+        run=_run(opened, state, condition),
         task_set=TaskSetFacts(name=clean_line(task_set.name), version=task_set.version, digest=task_set.digest),
         arms=tuple(_arm(state.arms[name], found) for name, found in outcomes.items()),
         trials=tuple(
-            _trial(trial, _word(trial, condition))
+            _trial(trial, _word(trial, condition), opened)
             for trial in sorted(state.trials.values(), key=lambda trial: trial.position)
         ),
     )
@@ -64,14 +66,15 @@ def show_document(folder: Path, state: RunState, condition: Condition) -> ShowDo
 
 def _word(trial: TrialState, condition: Condition) -> str:
     """Nothing runs or waits without an engine: what it was at when it went was cut off, the rest is still to come."""
-    if condition.state != INTERRUPTED:
+    if condition.state not in AT_AN_END:
         return trial.state
     return {trial_state.RUNNING: trial_state.INTERRUPTED, trial_state.WAITING: trial_state.QUEUED}.get(
         trial.state, trial.state
     )
 
 
-def _run(folder: Path, state: RunState, condition: Condition) -> RunFacts:
+def _run(opened: OpenedRun, state: RunState, condition: Condition) -> RunFacts:
+    folder = opened.folder
     plan, finished = state.plan, state.finished
     host = plan.host if plan is not None else HostInfo()
     words = [_word(trial, condition) for trial in state.trials.values()]
@@ -83,6 +86,8 @@ def _run(folder: Path, state: RunState, condition: Condition) -> RunFacts:
         name=clean_line(plan.name if plan is not None else folder.name),
         folder=clean_line(str(folder.resolve())),
         source=plan.source if plan is not None else "",
+        kind=opened.kind,
+        identity=clean_line(opened.identity),
         engine_version=plan.engine_version if plan is not None else "",
         card_digest=plan.card_digest if plan is not None else "",
         state=condition.state,
@@ -160,10 +165,21 @@ def _rate(outcomes: Sequence[TrialOutcome]) -> Rate | None:
         return None
 
 
-def _trial(trial: TrialState, word: str) -> TrialFacts:
+def _trial_folder(trial: str, opened: OpenedRun) -> str:
+    """Relative to the run's folder; "" where the trial has none of its own."""
+    if opened.ours:
+        return trial
+    try:
+        relative = opened.trial_folder(trial).relative_to(opened.folder)
+    except ValueError:
+        return ""
+    return str(relative) if relative.parts else ""
+
+
+def _trial(trial: TrialState, word: str, opened: OpenedRun) -> TrialFacts:
     return TrialFacts(
         trial=clean_line(trial.trial),
-        folder=clean_line(trial.trial),
+        folder=clean_line(_trial_folder(trial.trial, opened)),
         task=trial.task,
         arm=clean_line(trial.arm),
         attempt=trial.attempt,

@@ -184,6 +184,8 @@ class RunFacts(_Shown, frozen=True, kw_only=True):
     name: str
     folder: str
     source: str
+    kind: str
+    identity: str
     engine_version: str
     card_digest: str
     state: str

@@ -1,122 +1,162 @@
-"""What a list of runs says about each: read from the events that matter, the many others skipped unread."""
+"""Lists of runs of every system: found, glanced at, read, and not read again while nothing has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from engine import events as ev
-from engine.layout import EVENTS, find_runs
-from engine.owner import owner_alive, read_owner
-from engine.readers.followed_file import FollowedFile
+from engine.layout import EVENTS
+from engine.readers.found_runs import found_runs
+from engine.readers.open_run import OpenedRun, open_run
 from engine.readers.reader import Liveness
 from engine.state import RunState
+from screens.event_summary import summary_of_events, task_set_words
+from screens.harbor_glance import glance_at_job
+from screens.run_summary import ArmSummary, RunSummary, Stamp
+from screens.summary_cache import SummaryCache
 
-_TELLING = tuple(
-    b'{"type":"%s"' % name
-    for name in (
-        b"run_planned",
-        b"trial_planned",
-        b"engine_started",
-        b"engine_stopped",
-        b"run_issue",
-        b"run_finished",
-        b"trial_started",
-        b"trial_finished",
-        b"trial_interrupted",
-        b"issue_raised",
-    )
-)
+_MOST_FILES = 4_000
+"""A foreign folder with more files is looked at through its top alone, and its summary is not kept."""
+_DEPTH = 6
 
 
-@dataclass(frozen=True)
-class ArmSummary:
-    name: str
-    passed: int
-    finished: int
-    assigned: int
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """`seconds`: how long it took, or has taken to its last sign of life. `stamp`: the event file's size and time."""
-
-    folder: Path
-    name: str
-    task_set: str
-    arms: tuple[ArmSummary, ...]
-    liveness: Liveness
-    done: int
-    planned: int
-    issues: int
-    started_at: datetime | None
-    last_event_at: datetime | None
-    seconds: float | None
-    exit_code: int | None
-    stamp: tuple[int, int]
-
-
-def stamp(folder: Path) -> tuple[int, int]:
+def summarise(run: OpenedRun | Path) -> RunSummary:
+    """Everything that a list says about a run: of ours the telling events are read, of others all that their reader
+    gives. What can't be read is left out; never raises OSError."""
+    opened = run if isinstance(run, OpenedRun) else open_run(run)
+    seen = stamp(opened)
+    if opened.ours:
+        return summary_of_events(opened.folder, seen)
+    reader, state = opened.reader(), RunState()
     try:
-        status = (folder / EVENTS).stat()
+        while events := reader.poll():
+            state.apply_all(events)
+        liveness = reader.liveness()
+        state.apply_all(reader.poll())
     except OSError:
-        return (0, 0)
-    return (status.st_size, status.st_mtime_ns)
-
-
-def summarise(folder: Path) -> RunSummary:
-    """Reads the whole event file once: about a second for five million events."""
-    seen = stamp(folder)
-    state = RunState()
-    last: ev.AnyEvent | None = None
-    lines = FollowedFile(folder / EVENTS)
-    try:
-        while batch := lines.new_lines():
-            state.apply_all(ev.decode_lines(line for line in batch if line.startswith(_TELLING)))
-            last = ev.decode(batch[-1]) or last
-    except OSError:
-        pass
+        liveness = Liveness.STALE
     finally:
-        lines.close()
-    plan = state.plan
-    last_at = last.at if last is not None else state.last_event_at
-    liveness = _liveness(folder, state)
-    seconds = state.finished.seconds if state.finished is not None else None
-    if seconds is None and state.started_at is not None and last_at is not None:
-        seconds = max(0.0, (last_at - state.started_at).total_seconds())
+        reader.close()
+    plan, finished = state.plan, state.finished
+    seconds = finished.seconds if finished is not None else None
+    if seconds is None and state.last_event_at is not None:
+        seconds = state.elapsed(state.last_event_at)
     return RunSummary(
-        folder=folder,
-        name=plan.name if plan else folder.name,
-        task_set=" ".join(part for part in (plan.task_set.name, plan.task_set.version[:12]) if part) if plan else "",
+        folder=opened.folder,
+        kind=opened.kind,
+        name=plan.name if plan else opened.folder.name,
+        task_set=task_set_words(plan),
         arms=tuple(ArmSummary(arm.info.name, arm.passed, arm.finished, arm.assigned) for arm in state.arms.values()),
         liveness=liveness,
         done=state.done,
-        planned=len(state.trials),
+        planned=max(len(state.trials), plan.trials if plan else 0),
         issues=sum(state.severities.values()),
         started_at=state.started_at,
-        last_event_at=last_at,
+        last_event_at=state.last_event_at,
         seconds=seconds,
-        exit_code=state.finished.exit_code if state.finished else None,
+        exit_code=finished.exit_code if finished is not None else None,
         stamp=seen,
     )
 
 
-def _liveness(folder: Path, state: RunState) -> Liveness:
-    if state.finished is not None:
-        return Liveness.FINISHED
-    if owner_alive(read_owner(folder)) is False:
-        return Liveness.STALE if state.sessions else Liveness.STARTING
-    return Liveness.LIVE
-
-
-def summarise_all(runs_dir: Path, known: dict[Path, RunSummary]) -> Iterator[RunSummary]:
-    """The newest run first. One that is over and has not changed since `known` is not read again."""
-    folders = sorted(find_runs(runs_dir), key=lambda folder: stamp(folder)[1], reverse=True)
-    for folder in folders:
-        old = known.get(folder)
-        if old is not None and old.stamp == stamp(folder) and old.liveness is not Liveness.LIVE:
+def summarise_all(
+    places: Iterable[Path],
+    known: Mapping[str, RunSummary],
+    *,
+    cache: SummaryCache | None = None,
+    glances: bool = False,
+) -> Iterator[RunSummary]:
+    """The run that something was written to last first. One that is over and has not changed since `known` (or since it
+    was kept in `cache`) is not read again. With `glances` a run that takes longer to read comes twice: what one file
+    tells of it at once, all of it after the others."""
+    later: list[tuple[OpenedRun, Stamp]] = []
+    for _, run in sorted(((_written(run), run) for run in found_runs(places)), key=lambda pair: -pair[0]):
+        key, seen = str(run.folder), stamp(run)
+        old = known.get(key) or (cache.get(run.folder) if cache is not None else None)
+        if old is not None and seen and old.stamp == seen and _stands(old, again=key in known):
             yield old
-        else:
-            yield summarise(folder)
+            continue
+        glance = glance_at_job(run, seen) if glances and key not in known and not run.ours else None
+        if glance is not None:
+            yield glance
+            later.append((run, seen))
+            continue
+        yield _kept(summarise(run), cache)
+    for run, _ in later:
+        yield _kept(summarise(run), cache)
+
+
+def _stands(old: RunSummary, *, again: bool) -> bool:
+    """A run without an end may get one, or an owner: only what was seen by this very list a moment ago stands."""
+    whole = old.issues is not None
+    return whole and (old.liveness is Liveness.FINISHED or (again and old.liveness is not Liveness.LIVE))
+
+
+def _kept(found: RunSummary, cache: SummaryCache | None) -> RunSummary:
+    if cache is not None and found.liveness is Liveness.FINISHED and found.stamp:
+        cache.put(found)
+    return found
+
+
+def unique(runs: Sequence[RunSummary]) -> list[RunSummary]:
+    """Each run once, as it was read last, in the place where it came first."""
+    return list({run.key: run for run in runs}.values())
+
+
+# --- stamps ---
+
+
+def stamp(run: OpenedRun | Path) -> Stamp:
+    """Of ours the event file's; of others everything below the folder, as far as names, sizes and times tell. Empty
+    where that is too much to look at."""
+    opened = run if isinstance(run, OpenedRun) else open_run(run)
+    if opened.ours:
+        return _file_stamp(opened.folder / EVENTS)
+    if opened.folder.is_file():
+        return _file_stamp(opened.folder)
+    return _tree_stamp(opened.folder)
+
+
+def _file_stamp(path: Path) -> Stamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _tree_stamp(top: Path) -> Stamp:
+    total = newest = count = mixed = 0
+    waiting = [(os.fspath(top), 0)]
+    while waiting:
+        folder, depth = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    count += 1
+                    status = entry.stat(follow_symlinks=False)
+                    total += status.st_size
+                    newest = max(newest, status.st_mtime_ns)
+                    told = f"{entry.name}/{status.st_mtime_ns}/{status.st_size}/{status.st_ino}"
+                    mixed += zlib.crc32(os.fsencode(told))
+                    if depth < _DEPTH and entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, depth + 1))
+        except OSError:
+            continue
+        if count > _MOST_FILES:
+            return ()
+    return (total, newest, count, mixed)
+
+
+def _written(run: OpenedRun) -> int:
+    """For the order of a list only: when something was written to it last, as its files' dates have it."""
+    names = (EVENTS,) if run.ours else ("result.json", "progress.jsonl", "run_metadata.json", ".")
+    times = []
+    for name in names:
+        try:
+            times.append((run.folder / name if run.folder.is_dir() else run.folder).stat().st_mtime_ns)
+        except OSError:
+            continue
+    return max(times, default=0)

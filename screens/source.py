@@ -170,7 +170,7 @@ class RunSource:
         return found
 
     def _look(self, reader: RunReader) -> None:
-        self._gone = not self.folder.is_dir()
+        self._gone = not self.folder.exists()
         try:
             liveness = reader.liveness()
         except OSError:

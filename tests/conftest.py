@@ -20,10 +20,10 @@ NEEDS_ENGINE = "needs a Docker engine"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """No test reads or writes what belongs to the person who runs it: settings, labels, what screens remember."""
+    """No test reads or writes what belongs to the person who runs it: settings, labels, what screens remember, caches."""
     folder = tempfile.TemporaryDirectory(prefix="trialdeck-tests-")
     config.add_cleanup(folder.cleanup)
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
         os.environ[name] = f"{folder.name}/{name.lower()}"
 
 

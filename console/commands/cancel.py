@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import RUNS_DIR, find_own_run
 from console.out import Out
 from console.run_condition import load
 from engine.runs.control import send_command
@@ -25,7 +25,7 @@ def cancel(
     """Cancel a run that goes on, or one of its trials. Verdicts stay; `trialdeck resume` goes on later."""
     if trial and force:
         raise Unusable("--force is for a whole run; a single trial is always cleaned up")
-    folder = find_run(run, runs_dir)
+    folder = find_own_run(run, runs_dir, "be cancelled")
     name = find_trial(trial, load(folder)[0]) if trial else ""
     answer = send_command(folder, {"command": "cancel", "trial": name, "force": force})
     if not answer.get("ok"):

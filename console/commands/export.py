@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from console.errors import say
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import RUNS_DIR, find_own_run
 from console.out import Out
 from engine.owner import owner_alive, read_owner
 
@@ -36,7 +36,7 @@ def export(
     """Copy a run to keep or to hand on; the copy opens in the console and in Harbor's viewer like any other."""
     from console.export_run import export_run
 
-    folder = find_run(run, runs_dir)
+    folder = find_own_run(run, runs_dir, "be exported")
     if owner_alive(read_owner(folder)):
         say(f"{folder.name} still runs: this is a copy of the present moment")
     done = export_run(folder, to, scrub=scrub, keep_binary=binary is Binary.KEEP, overwrite=overwrite)

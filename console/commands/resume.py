@@ -9,7 +9,7 @@ import typer
 
 from console.engine_check import NoEngine, engine_host
 from console.errors import Unusable
-from console.find_run import find_run
+from console.find_run import find_own_run
 from console.follow import choose_output, follow
 from engine.layout import EVENTS
 from engine.owner import engine_alive
@@ -32,7 +32,7 @@ def resume(
 ) -> None:
     """Go on with a run: verdicts stay; what was cut off, cancelled or left without a verdict runs again, its record
     kept."""
-    folder = find_run(run, runs_dir)
+    folder = find_own_run(run, runs_dir, "be resumed")
     card = read_card(folder)
     if engine_alive(folder):
         raise Unusable(f"{folder}: its engine still runs; `trialdeck watch {run}` shows it")

@@ -1,32 +1,46 @@
-"""`trialdeck runs`: the runs of a folder, the one that something happened in last first."""
+"""`trialdeck runs`: runs of every system, the one that was written to last first."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from console.find_run import RUNS_DIR
+from console.find_run import RUNS_DIR, find_places
 from console.out import Out
-from console.run_condition import FINISHED, Condition, condition
+from console.run_condition import FINISHED, STALE, Condition, condition, in_words
+from engine.readers.run_folder import TRIALDECK
 from screens import format as fmt
-from screens.run_summaries import ArmSummary, RunSummary, summarise_all
+from screens.run_summaries import summarise_all
+from screens.run_summary import ArmSummary, RunSummary
+from screens.summary_cache import SummaryCache
 
 SCHEMA = "trialdeck.runs/1"
 
 
 def runs(
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Runs, and folders with runs in or under them.", metavar="[PATH]...")
+    ] = None,
     runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line (docs/show-json.md).")] = False,
     limit: Annotated[int, typer.Option(min=0, help="At most so many, newest first; 0: all.")] = 0,
 ) -> None:
-    """List the runs: state, progress, pass rates of finished trials, issues, when. Printed as they are read."""
+    """List runs of any system: state, progress, pass rates of finished trials, issues, when. Printed as they are
+    read."""
+    places = find_places(paths, runs_dir)[0] if paths else [runs_dir]
+    list_runs(places, as_json=as_json, limit=limit)
+
+
+def list_runs(places: Sequence[Path], *, as_json: bool = False, limit: int = 0) -> None:
     from engine.events import now
 
     out, found = Out(), 0
-    for found, summary in enumerate(summarise_all(runs_dir, {}), 1):
-        at = condition(summary.folder, summary.liveness, summary.exit_code)
+    cache = SummaryCache()
+    for found, summary in enumerate(summarise_all(places, {}, cache=cache), 1):
+        at = condition(summary.folder, summary.liveness, summary.exit_code, ours=summary.kind == TRIALDECK.kind)
         if as_json:
             import msgspec
 
@@ -35,9 +49,11 @@ def runs(
             out.lines(_lines(summary, at, (now() - moment).total_seconds() if (moment := _when(summary)) else None))
         if found == limit:
             break
+    cache.save()
     if not found and not as_json:
-        what = "holds no runs yet" if runs_dir.is_dir() else "is not there yet"
-        out.line(f"{runs_dir} {what}; `trialdeck run` makes one")
+        where = places[0]
+        what = "holds no runs yet" if where.is_dir() else "is not there yet"
+        out.line(f"{where} {what}; `trialdeck run` makes one")
 
 
 def _when(summary: RunSummary) -> Any:
@@ -47,12 +63,14 @@ def _when(summary: RunSummary) -> Any:
 def _lines(summary: RunSummary, at: Condition, age: float | None) -> list[str]:
     """Two lines a run: what it is called and how far it is, then its arms."""
     progress = f"{summary.done} of {summary.planned}"
+    words = in_words(at, summary.last_event_at) if at.state == STALE else str(at)
     facts = [
-        str(at) if at.state == FINISHED else f"{at}, {progress}",
+        summary.kind if summary.kind != TRIALDECK.kind else "",
+        words if at.state == FINISHED else f"{words}, {progress}",
         f"{progress} done" if at.state == FINISHED else "",
         fmt.count(summary.issues, "issue") if summary.issues else "",
         fmt.span(summary.seconds) if summary.seconds is not None else "",
-        fmt.ago(age) if age is not None else "",
+        fmt.ago(age) if age is not None and at.state != STALE else "",
     ]
     title = summary.folder.name + (f"  {summary.name}" if summary.name not in summary.folder.name else "")
     arms = [f"{summary.task_set}:" if summary.task_set else "", "; ".join(map(_arm, summary.arms))]
@@ -71,6 +89,7 @@ def _document(summary: RunSummary, at: Condition) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "folder": str(summary.folder.resolve()),
+        "kind": summary.kind,
         "name": summary.name,
         "task_set": summary.task_set,
         "state": at.state,

@@ -9,11 +9,13 @@ import typer
 
 from console.find_run import RUNS_DIR, find_run
 from console.out import Out
-from console.run_condition import INTERRUPTED, load
+from console.run_condition import AT_AN_END, in_words, load
 
 
 def show(
-    run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
+    run: Annotated[
+        str, typer.Argument(help="The run, of any system: its folder or report, its name, or `last`.", metavar="PATH")
+    ],
     runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document (docs/show-json.md).")] = False,
 ) -> None:
@@ -34,9 +36,10 @@ def show(
     if not header:
         out.lines([f"folder   {folder}", f"state    {condition}: nothing has happened yet"])
         return
-    out.lines([*header, f"state    {condition}", "", *trial_table(state, out.width if out.is_terminal else None), ""])
+    said = in_words(condition, state.last_event_at)
+    out.lines([*header, f"state    {said}", "", *trial_table(state, out.width if out.is_terminal else None), ""])
     issues = issue_lines(state)
     out.lines([*issues, ""] if issues else [])
-    out.lines(summary_lines(state, folder, alive=condition.state != INTERRUPTED)[:-1])
+    out.lines(summary_lines(state, folder, alive=condition.state not in AT_AN_END)[:-1])
     comparison = comparison_text(state, out.width)
     out.lines(["", *comparison] if comparison else [])

@@ -46,10 +46,8 @@ class FilterInput(Input):
     class GivenUp(Message):
         pass
 
-    def __init__(self) -> None:
-        super().__init__(
-            placeholder="text  /regex/  !not  arm:b  state:failed  reward:<1", compact=True, select_on_focus=False
-        )
+    def __init__(self, hint: str) -> None:
+        super().__init__(placeholder=hint, compact=True, select_on_focus=False)
         self.history: list[str] = []
         self._place = 0
 
@@ -68,7 +66,8 @@ class FilterInput(Input):
 
 
 class FilterBar(Horizontal):
-    """`Changed` while somebody types; `Kept` when they are done, with the text to keep ("" for none)."""
+    """`Changed` while somebody types; `Kept` when they are done, with the text to keep ("" for none). `hint` shows what
+    can be typed, `everything` says what is shown without a filter."""
 
     @dataclass
     class Changed(Message):
@@ -78,15 +77,23 @@ class FilterBar(Horizontal):
     class Kept(Message):
         text: str
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        hint: str = "text  /regex/  !not  arm:b  state:failed  reward:<1",
+        everything: str = "all trials",
+        id: str | None = None,
+    ) -> None:
         super().__init__(id=id)
+        self.hint = hint
+        self.everything = everything
         self.text = ""
         self.error = ""
         self.problems = False
         self.right: Pieces = []
 
     def compose(self) -> ComposeResult:
-        entry = FilterInput()
+        entry = FilterInput(self.hint)
         entry.display = False
         yield entry
         yield FilterState()
@@ -119,7 +126,7 @@ class FilterBar(Horizontal):
         if self.error:
             left += [(self.error, "deck--bad")]
         elif not self.editing and not self.text and not self.problems:
-            left += [("all trials", "deck--faint")]
+            left += [(self.everything, "deck--faint")]
         state.left, state.right = left, [] if self.error else self.right
         self.set_class(self.editing, "editing")
         state.show()

@@ -1,8 +1,8 @@
-"""The runs of a folder, the newest first."""
+"""Runs of every system: filtered, in any order, marked. The cursor stays on its run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -10,63 +10,128 @@ from engine.readers.reader import Liveness
 from screens import format as fmt
 from screens.columns import Column
 from screens.pieces import Pieces, cells, width_of
-from screens.run_summaries import RunSummary
+from screens.run_filter import RunFilter, parse, state_of
+from screens.run_order import in_order
+from screens.run_summary import RunSummary
 from screens.widgets.line_table import LineTable
 
 _STATES = {
-    Liveness.LIVE: ("● live", "deck--accent"),
-    Liveness.FINISHED: ("✓ finished", "deck--good"),
-    Liveness.STALE: ("✗ stale", "deck--warn"),
-    Liveness.STARTING: ("◌ starting", "deck--dim"),
+    "live": ("● live", "deck--accent"),
+    "finished": ("✓ finished", "deck--good"),
+    "interrupted": ("⊘ interrupted", "deck--warn"),
+    "stale": ("✗ stale", "deck--warn"),
+    "starting": ("◌ starting", "deck--dim"),
 }
+_DOWN_FIRST = frozenset({"done", "arms", "issues", "elapsed", "started", "last"})
 
 
 class RunsTable(LineTable):
-    """Keys are the folders' names."""
+    """Keys are the folders' paths. `now` is the moment that ages and a live run's time are counted to."""
 
     COLUMNS = (
         Column("name", "run", 18, keep=100, widest=44),
-        Column("state", "state", 13, keep=95),
-        Column("done", "done", 9, keep=90, right=True),
-        Column("arms", "passed", 20, keep=80, widest=90),
+        Column("kind", "kind", 12, keep=85, widest=14),
+        Column("state", "state", 13, keep=95, widest=52),
+        Column("done", "done", 7, keep=90, widest=11, right=True),
+        Column("arms", "passed", 18, keep=80, widest=90),
         Column("issues", "issues", 6, keep=60, right=True),
         Column("elapsed", "elapsed", 8, keep=50, right=True),
         Column("started", "started", 16, keep=70),
+        Column("last", "last sign", 16, keep=45, help="last sign of life"),
         Column("tasks", "tasks", 12, keep=40, widest=34),
-        Column("folder", "folder", 12, keep=35, widest=40),
+        Column("folder", "folder", 12, keep=35, widest=60),
     )
 
     def __init__(self, now: datetime, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.now = now
         self.runs: dict[str, RunSummary] = {}
-        self._keys: list[str] = []
+        self.marks: dict[str, None] = {}
         self.nothing = ""
+        self.sort = "last"
+        self.down = True
+        self.filter: RunFilter = parse("")
+        self._keys: list[str] = []
+        self._at_row: dict[str, int] = {}
 
-    def set_runs(self, runs: Sequence[RunSummary]) -> None:
-        self.runs = {run.folder.name: run for run in runs}
-        self._keys = list(self.runs)
+    # --- rows ---
+
+    def set_runs(self, runs: Iterable[RunSummary]) -> None:
+        self.runs = {run.key: run for run in runs}
+        self.marks = {key: None for key in self.marks if key in self.runs}
+        self._arrange()
+
+    def set_filter(self, text: str) -> None:
+        """Raises FilterError; the one in force stays then."""
+        self.filter = parse(text)
+        self._arrange()
+
+    def sort_by(self, column: str, down: bool | None = None) -> None:
+        """The same column again turns the order round."""
+        if down is None:
+            down = not self.down if column == self.sort else column in _DOWN_FIRST
+        self.sort, self.down = column, down
+        self._arrange()
+
+    def sort_step(self, step: int) -> None:
+        """By the next of the columns that are shown."""
+        names = [column.name for column, _ in self.shares()]
+        at = names.index(self.sort) if self.sort in names else -1
+        column = names[(at + step) % len(names)]
+        self.sort_by(column, column in _DOWN_FIRST)
+
+    def _arrange(self) -> None:
+        shown = in_order((run for run in self.runs.values() if self.filter(run)), self.sort, self.down)
+        self._keys = [run.key for run in shown]
+        self._at_row = {key: row for row, key in enumerate(self._keys)}
         self.rows_changed()
+
+    def mark(self) -> None:
+        """Mark the run under the cursor, or take its mark away, and go on to the next."""
+        key = self.cursor_key
+        if key is None:
+            return
+        if key in self.marks:
+            del self.marks[key]
+        else:
+            self.marks[key] = None
+        self.repaint([key])
+        self.action_move(1)
+
+    def clear_marks(self) -> None:
+        marks, self.marks = self.marks, {}
+        self.repaint(marks)
 
     def folder(self, key: str) -> Path:
         return self.runs[key].folder
+
+    # --- what LineTable asks ---
 
     @property
     def keys(self) -> Sequence[str]:
         return self._keys
 
     def find(self, key: str) -> int | None:
-        return self._keys.index(key) if key in self.runs else None
+        return self._at_row.get(key)
+
+    def marked(self, key: str) -> bool:
+        return key in self.marks
+
+    def sorted_by(self) -> tuple[str, bool]:
+        return self.sort, self.down
 
     def empty_text(self) -> str:
-        return self.nothing
+        return "no run passes the filter; esc shows all" if self.runs else self.nothing
 
     def wanted_widths(self) -> dict[str, int]:
         runs = self.runs.values()
         return {
             "name": max((cells(run.name) for run in runs), default=0),
+            "kind": max((cells(run.kind) for run in runs), default=0),
+            "state": max((width_of(self._state(run, 99)) for run in runs), default=0),
+            "done": max((len(f"{run.done}/{run.planned}") for run in runs), default=0),
             "tasks": max((cells(run.task_set) for run in runs), default=0),
-            "folder": max((cells(run.folder.name) for run in runs), default=0),
+            "folder": max((cells(str(run.folder)) for run in runs), default=0),
             "arms": max((cells(_arms_text(run)) for run in runs), default=0),
         }
 
@@ -75,15 +140,17 @@ class RunsTable(LineTable):
         match column:
             case "name":
                 return [(run.name, "")]
+            case "kind":
+                return [(run.kind, "deck--dim")]
             case "state":
-                if run.liveness is Liveness.FINISHED and run.exit_code == 130:
-                    return [("⊘ interrupted", "deck--warn")]
-                return [_STATES[run.liveness]]
+                return self._state(run, self._width("state"))
             case "done":
                 return [(f"{run.done}/{run.planned}", "" if run.done < run.planned else "deck--dim")]
             case "arms":
                 return _arms(run, self._width("arms"))
             case "issues":
+                if run.issues is None:
+                    return [("…", "deck--faint")]
                 return [(str(run.issues) if run.issues else fmt.DASH, "" if run.issues else "deck--faint")]
             case "elapsed":
                 seconds = run.seconds
@@ -92,9 +159,22 @@ class RunsTable(LineTable):
                 return [(fmt.clock_time(seconds), "")]
             case "started":
                 return [(fmt.wall_date(run.started_at), "deck--dim")]
+            case "last":
+                return [(fmt.wall_date(run.last_event_at), "deck--dim")]
             case "folder":
-                return [(run.folder.name, "deck--dim")]
+                return [(_tail(str(run.folder), self._width("folder")), "deck--dim")]
         return [(run.task_set, "deck--dim")]
+
+    def _state(self, run: RunSummary, width: int) -> Pieces:
+        """A stale run's last sign of life stands with it, as far as there is room."""
+        word, style = _STATES[state_of(run)]
+        if run.liveness is Liveness.STALE and run.last_event_at is not None:
+            age = fmt.ago((self.now - run.last_event_at).total_seconds())
+            at = fmt.wall_time(run.last_event_at)
+            for more in (f" · last sign of life {at} ({age})", f" · {age}"):
+                if cells(word + more) <= width:
+                    return [(word, style), (more, "deck--dim")]
+        return [(word, style)]
 
     def _width(self, name: str) -> int:
         return next((cells for column, cells in self.shares() if column.name == name), 0)
@@ -120,3 +200,8 @@ def _arms_pieces(run: RunSummary, named: bool) -> Pieces:
 
 def _arms_text(run: RunSummary) -> str:
     return "".join(text for text, _ in _arms_pieces(run, named=True))
+
+
+def _tail(path: str, width: int) -> str:
+    """The end of a path tells more than its beginning."""
+    return path if cells(path) <= width or width < 2 else "…" + path[-(width - 1) :]

@@ -107,7 +107,7 @@ def names(folder: Path) -> list[str]:
 def facts(folder: Path) -> dict[str, Any]:
     """Everything that a run adds up to, but for where it lies and what is told of its host."""
     found: dict[str, Any] = msgspec.to_builtins(show_document(folder, load(folder)[0], Condition("")))
-    for key in ("folder", "host", "card_digest"):
+    for key in ("folder", "identity", "host", "card_digest"):
         del found["run"][key]
     for trial in found["trials"]:
         for issue in trial["issues"]:

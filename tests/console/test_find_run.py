@@ -70,7 +70,7 @@ def test_what_is_not_found_is_answered_with_what_it_might_be(runs: Path, text: s
 
 
 def test_a_folder_of_runs_is_told_from_a_run(runs: Path) -> None:
-    with pytest.raises(Unusable, match=f"it has no {EVENTS}; it holds 3 runs: --runs-dir"):
+    with pytest.raises(Unusable, match="not a run but a folder of runs, it holds 3: `trialdeck watch "):
         find_run(str(runs), runs)
 
 

@@ -1,0 +1,97 @@
+"""The `/` filter of a list of runs: `word`, `/regex/`, `field:value`, each turned round by a leading `!`.
+
+harbor !finished        text anywhere in name, kind, state, arms, tasks and folder
+/^2025-11-.*redis/      a regular expression; the closing slash may be left out
+kind:harbor state:stale fields; a value in quotes may hold blanks
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.readers.reader import Liveness
+from screens.run_summary import RunSummary
+
+FIELDS = ("name", "kind", "state", "arm", "tasks", "folder")
+INTERRUPTED_EXIT = 130
+_LONGEST = 400
+_TERM = re.compile(
+    r"""(?P<no>!*)(?:
+        /(?P<regex>(?:\\.|[^/\\])*)(?:/(?=\s|$)|$)
+      | (?:(?P<field>[A-Za-z_]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<value>(?!!)\S+))
+    )""",
+    re.VERBOSE,
+)
+
+Test = Callable[[RunSummary], bool]
+
+
+class FilterError(ValueError):
+    """What is wrong with a filter, in a few words for the person who types it."""
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    text: str
+    tests: tuple[Test, ...]
+
+    def __call__(self, run: RunSummary) -> bool:
+        return all(test(run) for test in self.tests)
+
+
+def state_of(run: RunSummary) -> str:
+    """The word in the state column."""
+    if run.liveness is Liveness.FINISHED and run.exit_code == INTERRUPTED_EXIT:
+        return "interrupted"
+    return str(run.liveness)
+
+
+def parse(text: str) -> RunFilter:
+    """Raises FilterError. A field whose value is still missing is passed over: somebody is typing it."""
+    tests: list[Test] = []
+    for found in _TERM.finditer(text):
+        test = _test(found)
+        if test is not None:
+            tests.append(_not(test) if len(found["no"]) % 2 else test)
+    return RunFilter(text, tuple(tests))
+
+
+def _test(found: re.Match[str]) -> Test | None:
+    if found["regex"] is not None:
+        return _regex(found["regex"])
+    value = found["quoted"] if found["quoted"] is not None else found["value"] or ""
+    field = (found["field"] or "").lower()
+    if not field and re.fullmatch(r"[A-Za-z_]+:", value):
+        field, value = value[:-1].lower(), ""
+    if field and field not in FIELDS:
+        raise FilterError(f"no field {field!r}; there are {', '.join(FIELDS)}")
+    wanted = value.casefold()
+    return (lambda run: any(wanted in text.casefold() for text in _texts(run, field))) if wanted else None
+
+
+def _regex(pattern: str) -> Test | None:
+    if not pattern:
+        return None
+    try:
+        compiled = re.compile(pattern, re.IGNORECASE)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise FilterError(f"regex: {error}") from None
+    return lambda run: any(compiled.search(text[:_LONGEST]) for text in _texts(run, ""))
+
+
+def _not(test: Test) -> Test:
+    return lambda run: not test(run)
+
+
+def _texts(run: RunSummary, field: str) -> list[str]:
+    texts = {
+        "name": [run.name],
+        "kind": [run.kind],
+        "state": [state_of(run)],
+        "arm": [arm.name for arm in run.arms],
+        "tasks": [run.task_set],
+        "folder": [str(run.folder)],
+    }
+    return texts[field] if field else [text for found in texts.values() for text in found]
