@@ -7,11 +7,11 @@ from screens.actions import Action, place
 TRIAL = place(
     "trial",
     "The trial",
-    Action(name="tab(1)", keys=("1",), label="to 9 logs", help="Open a log by its number, 1 to 9", footer=60),
+    Action(name="tab(1)", keys=("1",), label="to 9 tabs", help="Open a tab by its number, 1 to 9", footer=60),
     Action(name="tab(0)", keys=("0",), label="facts", help="Facts: verdict, services, hooks, artifacts", footer=59),
-    Action(name="next_tab(-1)", keys=("comma",), label="previous log", help="The log to the left"),
-    Action(name="next_tab(1)", keys=("full_stop",), label="next log", help="The log to the right"),
-    Action(name="issues", keys=("i",), label="issues", help="To the issues and back to the log", footer=72),
+    Action(name="next_tab(-1)", keys=("comma",), label="previous tab", help="The tab to the left"),
+    Action(name="next_tab(1)", keys=("full_stop",), label="next tab", help="The tab to the right"),
+    Action(name="issues", keys=("i",), label="issues", help="To the issues and back to the tab", footer=72),
     Action(name="follow", keys=("f",), label="follow", help="Follow the log as it grows, or let go", footer=70),
     Action(name="wrap", keys=("w",), label="wrap", help="Wrap long lines, or not", footer=57),
     Action(
@@ -20,7 +20,8 @@ TRIAL = place(
     Action(name="hit(1)", keys=("n",), label="next hit", help="To the next line that matches", footer=30),
     Action(name="hit(-1)", keys=("N",), label="previous hit", help="To the previous line that matches"),
     Action(name="numbers", keys=("number_sign",), label="numbers", help="Show line numbers, or not"),
-    Action(name="copy_path", keys=("Y",), label="copy path", help="Copy the path of the log's file"),
+    Action(name="copy_path", keys=("Y",), label="copy path", help="Copy the path of what is open"),
+    Action(name="back_to_steps", keys=("backspace",), label="to the steps", help="From a log back to the steps"),
     Action(
         name="next_trial(-1)",
         keys=("left_square_bracket",),
@@ -44,6 +45,11 @@ Searching  /
   A regular expression; upper and lower case are the same, unless \C stands in it.
   n and N go to the next and the previous line that matches, round the end.
   Esc stops a search that runs, then forgets it.
+
+Steps
+  n and p step through the agent's session; e and E to what failed, u and U to a user's words.
+  enter shows a step in full where there is no room beside the list; page keys scroll it.
+  l opens the agent's log at the step's time; esc or backspace comes back.
 
 Following
   A live log is followed until you scroll up; then the line below it says how many

@@ -1,4 +1,4 @@
-"""One trial: its phases in time, what went wrong and where, what is known, and its logs, live."""
+"""One trial: its phases in time, what went wrong and where, what is known, and its tabs: steps, logs, files; live."""
 
 from __future__ import annotations
 
@@ -10,52 +10,35 @@ from typing import ClassVar
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal
-from textual.css.query import NoMatches
+from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Input
 
 from engine.issues import Evidence
 from engine.layout import LogFile
 from engine.text import clean_line
 from engine.trial_state import TrialState
-from screens import format as fmt
-from screens.pieces import Piece
 from screens.source import RunSource
+from screens.triage_places import file_of
 from screens.trial_actions import TRIAL, TRIAL_HELP
-from screens.trial_facts import state_pieces, summary
-from screens.trial_timeline import timeline
+from screens.trial_finds import Finds
+from screens.trial_head import TrialHead
+from screens.trial_looking import TrialLooking
+from screens.trial_pages import STEPS, Followable, Searchable, Timed, TrialPages, Wrappable, keys_without_use, pages_of
 from screens.widgets.action_footer import ActionFooter
-from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.facts_pane import FactsPane
+from screens.widgets.files_view import FilesView
 from screens.widgets.issue_list import IssueList
-from screens.widgets.lines import Line, Lines
-from screens.widgets.log_page import LogPage
 from screens.widgets.log_tabs import LogTabs, Tab
 from screens.widgets.log_view import LogView
+from screens.widgets.steps_view import StepsView
 
 FACTS = "facts"
 WIDE = 150
 """Columns from which on the facts have a place beside the logs."""
 LOW = 30
 """Rows below which nothing is spent on air."""
-
-
-class Timeline(Lines):
-    trial: TrialState | None = None
-    now: datetime | None = None
-
-    def make(self, width: int) -> list[Line]:
-        if self.trial is None or self.now is None:
-            return []
-        return [(pieces, []) for pieces in timeline(self.trial, self.now, width)]
-
-
-class Summary(Lines):
-    pieces: Sequence[Piece] = ()
-
-    def make(self, width: int) -> list[Line]:
-        return [(list(self.pieces), [])]
 
 
 class TrialScreen(Screen[None]):
@@ -76,19 +59,19 @@ class TrialScreen(Screen[None]):
         self.trial_id = trial_id
         self.order = list(order)
         self.logs: list[LogFile] = []
+        self.finds: Finds | None = None
         self._extra: list[LogFile] = []
-        self._views: dict[Path, LogView] = {}
-        self._current = ""
-        self._chosen = False
+        self._looking = TrialLooking(self)
+        self._steps: int | None = None
+        self._wanted_step: int | None = None
+        self._from_steps = False
 
     def compose(self) -> ComposeResult:
-        yield Breadcrumbs("runs")
-        yield Timeline(id="timeline")
-        yield Summary(id="summary")
+        yield TrialHead()
         yield IssueList(self._place_of)
         yield LogTabs()
         with Horizontal(id="body"):
-            yield Container(id="logs")
+            yield TrialPages(id="logs")
             yield FactsPane()
         yield ActionFooter(TRIAL)
 
@@ -96,11 +79,13 @@ class TrialScreen(Screen[None]):
         self._size_classes()
         self._find_logs()
         self._show_all()
+        self._look()
 
     def on_screen_resume(self) -> None:
         if self.is_mounted:
             self._find_logs()
             self._show_all()
+            self._look()
 
     def on_resize(self) -> None:
         self._size_classes()
@@ -111,15 +96,16 @@ class TrialScreen(Screen[None]):
     # --- what the app calls ---
 
     def run_changed(self, dirty: set[str]) -> None:
-        if self.query(Breadcrumbs) and (self.trial_id in dirty or "" in dirty):
+        if self.query(TrialHead) and (self.trial_id in dirty or "" in dirty):
             self._find_logs()
             self._show_all()
 
     def clock_ticked(self, now: datetime) -> None:
         trial = self.trial
-        if trial is not None and not trial.done and self.query(Breadcrumbs):
+        if trial is not None and not trial.done and self.query(TrialHead):
             self._find_logs()
             self._show_all()
+            self._look()
 
     # --- what is shown ---
 
@@ -132,45 +118,35 @@ class TrialScreen(Screen[None]):
         return self.source.trial_folder(self.trial_id)
 
     @property
-    def view(self) -> LogView | None:
-        """The log that is open."""
-        return self._views.get(Path(self._current)) if self._current not in ("", FACTS) else None
+    def pages(self) -> TrialPages:
+        return self.query_one(TrialPages)
+
+    @property
+    def view(self) -> Widget | None:
+        """What the open tab shows."""
+        return self.pages.view
+
+    @property
+    def live(self) -> bool:
+        trial = self.trial
+        return trial is not None and not trial.done
 
     @property
     def wide(self) -> bool:
         return self.size.width >= WIDE
 
     def _show_all(self) -> None:
-        trial, now = self.trial, self.source.now()
-        plan = self.source.state.plan
-        run = clean_line(plan.name) if plan else self.source.folder.name
+        trial = self.trial
+        self.query_one(TrialHead).show(self.source, self.trial_id, self.size.width)
         if trial is None:
-            trail = ["runs", run, clean_line(self.trial_id)]
-            self.query_one(Breadcrumbs).set(trail, [("no such trial yet", "deck--dim")])
             return
-        several = plan is not None and plan.attempts > 1
-        arms = list(self.source.state.arms)
-        letter = fmt.arm_letter(arms.index(trial.arm)) if len(arms) > 1 else ""
-        arm = trial.arm if self.size.width >= 100 else ""
-        name = " ".join(word for word in (trial.task, letter, arm, str(trial.attempt) if several else "") if word)
-        right = [*state_pieces(trial, self.source.stale), (f"  {fmt.clock_time(trial.elapsed(now))}", "deck--strong")]
-        self.query_one(Breadcrumbs).set(["runs", run, name] if self.size.width >= 100 else [run, name], right)
-        line = self.query_one(Timeline)
-        line.trial, line.now = trial, now
-        line.show()
-        facts_line = self.query_one(Summary)
-        facts_line.pieces = summary(trial)
-        facts_line.show()
         self.query_one(IssueList).set_issues(trial.issues)
         self._size_issues()
         self.query_one(FactsPane).set_trial(trial)
         self._show_tabs()
         footer = self.query_one(ActionFooter)
         footer.hidden = set() if trial.issues else {"issues"}
-        if self.view is None:
-            footer.hidden |= {"follow", "wrap", "search", "hit(1)"}
-        elif self.view.search is None:
-            footer.hidden |= {"hit(1)"}
+        footer.hidden |= keys_without_use(self.view)
         if self.wide:
             footer.hidden |= {"tab(0)"}
         footer.show()
@@ -188,111 +164,165 @@ class TrialScreen(Screen[None]):
     def on_issue_list_unfolded(self) -> None:
         self._size_issues()
 
-    # --- logs ---
+    # --- tabs ---
+
+    def _look(self) -> None:
+        self._looking.look(self.trial_id, self.source.folder, self.folder)
+
+    def on_trial_looking_found(self, event: TrialLooking.Found) -> None:
+        event.stop()
+        self._looking.came()
+        if event.trial != self.trial_id:
+            self._look()
+            return
+        self.finds = event.finds
+        steps = self.pages.view_of(STEPS)
+        if isinstance(steps, StepsView) and event.finds.sessions:
+            steps.set_paths(event.finds.sessions, self.live)
+        self._find_logs()
+        self._show_all()
+        if self._wanted_step is not None:
+            self.open_step(self._wanted_step)
 
     def _find_logs(self) -> None:
-        """What logs there are now; the first one opens by itself as long as nobody has chosen."""
+        """What tabs there are now; the first one opens by itself as long as nobody has chosen."""
         self.logs = self.source.logs(self.trial_id) + self._extra
-        if not self._chosen and (self._current == "" or self._current == FACTS):
-            self._current = str(self.logs[0].path) if self.logs else FACTS
-            self._show_body()
+        pages = self.pages
+        pages.pages = pages_of(self.logs, self.finds or Finds(), self.folder, self.source.state.plan, self._steps)
+        if self.finds is not None and not pages.chosen:
+            first = pages.pages[0].key if self.finds.sessions or self.logs or self.finds.casts else FACTS
+            if pages.current != first:
+                pages.current = first
+                self._show_body()
 
     def _show_tabs(self) -> None:
         tabs = self.query_one(LogTabs)
-        shown = [self._tab(log) for log in self.logs]
+        shown = [page.tab for page in self.pages.pages]
         tabs.first_number = 1 if self.wide else 0
         tabs.tabs = shown if self.wide else [Tab(FACTS, "facts"), *shown]
-        tabs.current = self._current
+        tabs.current = self.pages.current
         tabs.show()
 
-    def _tab(self, log: LogFile) -> Tab:
-        label = clean_line(log.label, 40)
-        if log.kind in ("agent", "verifier") and label != log.kind:
-            return Tab(str(log.path), label, f"({log.kind})")
-        return Tab(str(log.path), label)
-
     def _show_body(self) -> None:
-        if self.wide and self._current == FACTS and self.logs:
-            self._current = str(self.logs[0].path)
-        facts = self._current == FACTS
+        pages = self.pages
+        if self.wide and pages.current == FACTS and (self.logs or pages.chosen):
+            pages.current = pages.pages[0].key
+        facts = pages.current == FACTS
         self.query_one(FactsPane).display = facts or self.wide
-        self.query_one("#logs").display = not facts or self.wide
-        path = Path(self._current)
-        if not facts and path not in self._views:
-            log = next((log for log in self.logs if log.path == path), None)
-            trial = self.trial
-            live = trial is not None and not trial.done
-            view = LogView(path, log.label if log else path.name, follow=live)
-            self._views[path] = view
-            self.query_one("#logs").mount(view)
-        for other, view in self._views.items():
-            view.display = other == path
+        pages.display = not facts or self.wide
+        view = pages.open(pages.current, self.live)
         if facts:
+            pages.show()
             self.query_one(FactsPane).focus()
-        else:
-            self._views[path].call_after_refresh(self._focus_log, self._views[path])
+        elif view is not None:
+            view.call_after_refresh(self._focus_view, view)
 
-    def _focus_log(self, view: LogView) -> None:
-        if view is self.view and not isinstance(self.focused, IssueList):
-            try:
-                view.query_one(LogPage).focus()
-            except NoMatches:
-                return
-            view.poll()
+    def _focus_view(self, view: Widget) -> None:
+        if view is self.view and view.is_mounted and not isinstance(self.focused, IssueList | Input):
+            self.pages.focus_view(view)
 
-    def open_log(self, key: str) -> None:
-        self._chosen = True
-        self._current = key
+    def open_page(self, key: str) -> Widget | None:
+        self.pages.chosen = True
+        self.pages.current = key
         if isinstance(self.focused, IssueList):
             self.set_focus(None)
         self._show_body()
         self._show_all()
+        return self.view
 
     def on_log_tabs_chosen(self, event: LogTabs.Chosen) -> None:
-        self.open_log(event.key)
+        self._from_steps = False
+        self.open_page(event.key)
 
     def action_tab(self, number: int) -> None:
+        self._from_steps = False
+        keys = self.pages.keys
         if number == 0:
             if self.wide:
                 self.query_one(FactsPane).focus()
             else:
-                self.open_log(FACTS)
-        elif number <= len(self.logs):
-            self.open_log(str(self.logs[number - 1].path))
+                self.open_page(FACTS)
+        elif number <= len(keys):
+            self.open_page(keys[number - 1])
 
     def action_next_tab(self, step: int) -> None:
+        self._from_steps = False
         keys = [tab.key for tab in self.query_one(LogTabs).tabs]
         if keys:
-            at = keys.index(self._current) if self._current in keys else 0
-            self.open_log(keys[(at + step) % len(keys)])
+            at = keys.index(self.pages.current) if self.pages.current in keys else 0
+            self.open_page(keys[(at + step) % len(keys)])
+
+    # --- steps ---
+
+    def open_step(self, number: int) -> None:
+        """The step of that number of the trial's session; at once, or when the session is found and read."""
+        self._wanted_step = number
+        if self.finds is None:
+            return
+        self._wanted_step = None
+        if not self.finds.sessions:
+            self.notify("this trial has no session with steps", timeout=3, markup=False)
+            return
+        view = self.open_page(STEPS)
+        if isinstance(view, StepsView):
+            view.call_after_refresh(view.open_step, number)
+
+    def on_steps_view_counted(self, event: StepsView.Counted) -> None:
+        event.stop()
+        self._steps = event.steps
+        self._find_logs()
+        self._show_tabs()
+
+    def on_steps_view_log_wanted(self, event: StepsView.LogWanted) -> None:
+        """The agent's own log where there is one; at the step's time where both tell times."""
+        event.stop()
+        if not self.logs:
+            self.notify("this trial has no log", timeout=2, markup=False)
+            return
+        log = next((log for log in self.logs if log.kind == "agent"), self.logs[0])
+        view = self.open_page(str(log.path))
+        self._from_steps = True
+        if event.at is None:
+            self.notify("this session tells no times", timeout=3, markup=False)
+        elif isinstance(view, Timed):
+            view.call_after_refresh(view.go_to_time, event.at)
+
+    def action_back_to_steps(self) -> None:
+        if STEPS in self.pages.keys:
+            self._from_steps = False
+            self.open_page(STEPS)
+
+    def on_files_view_chosen(self, event: FilesView.Chosen) -> None:
+        event.stop()
+        self.open_log_at(event.path, 0)
 
     # --- keys that the open log takes ---
 
     def action_follow(self) -> None:
-        if self.view is not None:
+        if isinstance(self.view, Followable):
             self.view.action_follow()
 
     def action_wrap(self) -> None:
-        if self.view is not None:
+        if isinstance(self.view, Wrappable):
             self.view.action_wrap()
 
     def action_numbers(self) -> None:
-        if self.view is not None:
+        if isinstance(self.view, Wrappable):
             self.view.action_numbers()
 
     def action_search(self) -> None:
         """Before what has the focus, so that what is typed fast after the key goes into the pattern."""
         if isinstance(self.focused, Input):
             raise SkipAction
-        if self.view is not None:
+        if isinstance(self.view, Searchable):
             self.view.action_search()
 
     def action_hit(self, step: int) -> None:
-        if self.view is not None:
+        if isinstance(self.view, Searchable):
             self.view.action_hit(step)
 
     def action_copy_path(self) -> None:
-        path = self.view.path if self.view is not None else self.folder
+        path = getattr(self.view, "path", self.folder)
         self.app.copy_to_clipboard(clean_line(str(path)))
         self.notify("path copied", timeout=2, markup=False)
 
@@ -308,15 +338,7 @@ class TrialScreen(Screen[None]):
             issues.focus()
 
     def _target(self, evidence: Evidence) -> Path | None:
-        """The file of a piece of evidence, if it lies in the run folder and is there."""
-        if not evidence.file:
-            return None
-        try:
-            path = (self.folder / evidence.file).resolve()
-            inside = path.is_relative_to(self.source.folder.resolve())
-            return self.folder / evidence.file if inside and path.is_file() else None
-        except (OSError, ValueError, RuntimeError):
-            return None
+        return file_of(evidence, self.folder, self.source.folder)
 
     def _place_of(self, evidence: Evidence) -> str:
         path = self._target(evidence)
@@ -328,15 +350,27 @@ class TrialScreen(Screen[None]):
 
     def on_issue_list_jump(self, event: IssueList.Jump) -> None:
         path = self._target(event.evidence)
+        if path is not None:
+            self.open_log_at(path, event.evidence.line)
+
+    def open_log_at(self, file: Path, line: int) -> None:
+        """A file of the trial in a tab of its own; `line` counts from 1, 0 is wherever it opens. A session that is no
+        log opens as steps."""
+        path = self._target(Evidence("", "", str(file)))
         if path is None:
+            self.notify("no such file in this run", severity="warning", timeout=3, markup=False)
             return
         if all(log.path != path for log in self.logs):
+            if self.finds is not None and path in self.finds.sessions and STEPS in self.pages.keys:
+                view = self.open_page(STEPS)
+                if isinstance(view, StepsView):
+                    view.call_after_refresh(view.open_line, path, line)
+                return
             self._extra.append(LogFile("other", path.name, path))
-            self.logs.append(self._extra[-1])
-        self.open_log(str(path))
-        view = self._views[path]
-        if event.evidence.line:
-            view.call_after_refresh(view.go_to_line, event.evidence.line)
+            self._find_logs()
+        view = self.open_page(str(path))
+        if line and isinstance(view, LogView):
+            view.call_after_refresh(view.go_to_line, line)
 
     # --- going elsewhere ---
 
@@ -348,15 +382,18 @@ class TrialScreen(Screen[None]):
 
     def show_trial(self, trial_id: str) -> None:
         self.trial_id = trial_id
-        for view in self._views.values():
-            view.remove()
-        self._views.clear()
+        self.pages.forget()
         self._extra.clear()
-        self._current, self._chosen = "", False
+        self.finds, self._steps, self._wanted_step, self._from_steps = None, None, None, False
         self.query_one(FactsPane).scroll_home(animate=False)
         self._find_logs()
         self._show_all()
+        self._look()
 
     async def action_step_back(self) -> None:
-        if self.view is None or not self.view.stop_search():
+        if isinstance(self.view, Searchable) and self.view.stop_search():
+            return
+        if self._from_steps:
+            self.action_back_to_steps()
+        else:
             await self.app.run_action("back")
