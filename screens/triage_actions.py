@@ -49,6 +49,7 @@ TRIAGE = place(
     ),
     Action(name="blind", keys=("B",), label="blind", help="Hide which arm a trial belongs to, or show it", footer=54),
     Action(name="disagreements", keys=("D",), label="disagreements", help="Where people disagree", footer=50),
+    Action(name="summary", keys=("S",), label="summary", help="Causes per arm, agreement, export", footer=58),
     Action(name="write_again", keys=("W",), label="write", help="Try again to write labels that could not be written"),
     Action(
         name="help_here",
@@ -108,4 +109,14 @@ DISAGREEMENTS = place(
         palette=False,
     ),
     Action(name="step_back", keys=("escape",), label="back", help="Back to triage", palette=False, footer=70),
+)
+
+SUMMARY = place(
+    "triage_summary",
+    "The summary of triage",
+    Action(name="export('csv')", keys=("c",), label="CSV", help="Write the labels as CSV", footer=70),
+    Action(name="export('json')", keys=("j",), label="JSON", help="Write the labels as JSON", footer=69),
+    Action(name="import_labels", keys=("i",), label="import", help="Take in labels from a CSV or JSON file", footer=68),
+    Action(name="disagreements", keys=("D",), label="disagreements", help="Where people disagree", footer=60),
+    Action(name="step_back", keys=("escape",), label="back", help="Back to triage", palette=False, footer=65),
 )

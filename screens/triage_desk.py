@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -93,12 +93,21 @@ class TriageDesk:
     def as_analysis_labels(self) -> Labels:
         return self.book.as_analysis_labels(self.source.state)
 
+    def records(self) -> list[Label]:
+        """Every record, those not yet in the file included."""
+        return [*self._filed, *self._mine.values()]
+
     # --- what the triage screen asks ---
 
     @property
     def unwritten(self) -> int:
         """Decisions that are not in the file (yet)."""
         return len(self._mine)
+
+    @property
+    def proposals(self) -> Mapping[str, Proposal]:
+        """All that are known, in short."""
+        return self._proposals
 
     @property
     def looking_at(self) -> int:

@@ -210,7 +210,7 @@ class TriageScreen(Screen[None]):
             return
         current = self.walk.current
         if current is None or self.desk.decided(current):
-            self.deciding.said.append(("   ✓ nothing is left undecided", "deck--good"))
+            self.deciding.said.append(("   ✓ nothing is left undecided; S shows the summary", "deck--good"))
         else:
             self.deciding.said.append(("   this is the last undecided one", "deck--dim"))
         self._show_all()
@@ -400,6 +400,11 @@ class TriageScreen(Screen[None]):
     def _chosen(self, trial: str | None) -> None:
         if trial is not None:
             self._go(trial)
+
+    def action_summary(self) -> None:
+        from screens.triage_summary import SummaryScreen
+
+        self.app.push_screen(SummaryScreen(self.source, self.desk, self.cover))
 
     def action_help_here(self) -> None:
         self.call_later(self.app.run_action, "app.keys")
