@@ -1,0 +1,173 @@
+"""Labels on the disk: whole lines, side by side, nothing glued, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.readers.open_run import OpenedRun
+from engine.readers.reader import RunReader
+from engine.readers.run_folder import TRIALDECK, TrialdeckFormat
+from engine.triage.label_store import LabelStore, labels_path
+from engine.user_places import foreign_labels_dir
+from tests.engine.triage.labels import label
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LabelStore:
+    return LabelStore(tmp_path / "deep" / "labels.jsonl", "r")
+
+
+def test_a_label_comes_back_as_it_was(store: LabelStore) -> None:
+    first = label(note="why\nnot", blind=True)
+    store.append(first)
+    assert store.new_labels() == [first]
+    assert store.new_labels() == []
+
+
+def test_a_run_without_labels_has_none_and_no_file_is_made(store: LabelStore) -> None:
+    assert store.new_labels() == []
+    assert not store.path.exists()
+
+
+def test_what_another_person_appends_is_read_on(store: LabelStore) -> None:
+    store.append(label())
+    store.new_labels()
+    other = label("bob")
+    LabelStore(store.path, "r").append(other)
+    assert store.new_labels() == [other]
+
+
+def test_a_cut_last_line_is_left_alone_and_never_glued_to(store: LabelStore) -> None:
+    """Case 80."""
+    first, last = label(), label("bob")
+    store.append(first)
+    with store.path.open("ab") as file:
+        file.write(b'{"id":"x","at":"2026-')
+    assert store.new_labels() == [first]
+    assert "line 2: cut off" in store.cut
+    store.append(last)
+    assert store.new_labels() == [last]
+    assert store.cut == ""
+    assert store.problems == ["labels.jsonl, line 2: no label (cut off or damaged), left as it is"]
+    assert store.path.read_bytes().split(b"\n")[1] == b'{"id":"x","at":"2026-'
+
+
+def test_labels_of_another_run_are_passed_over_and_said(store: LabelStore) -> None:
+    LabelStore(store.path, "elsewhere").append(label(run="elsewhere"))
+    assert store.new_labels() == []
+    assert store.problems == ["labels.jsonl, line 1: a label of another run, passed over"]
+    with pytest.raises(ValueError, match="elsewhere"):
+        store.append(label(run="elsewhere"))
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b'{"id":"x","at":"2026-01-01T00:00:00","who":"a","run":"r","trial":"t","task":"t","arm":"a","attempt":1,'
+         b'"cause":"model"}', "no offset"),
+        (b'{"id":"x","at":"2026-01-01T00:00:00Z","who":"a","run":"r","trial":"t","task":"t","arm":"a","attempt":1}',
+         "without a cause"),
+        (b"\xff\xfe", "no label"),
+        (b"[]", "no label"),
+    ],
+)  # fmt: skip
+def test_lines_that_are_no_labels_are_said_by_number(store: LabelStore, line: bytes, problem: str) -> None:
+    store.path.parent.mkdir()
+    store.path.write_bytes(line + b"\n\n")
+    assert store.new_labels() == []
+    assert len(store.problems) == 1
+    assert problem in store.problems[0]
+    assert "line 1" in store.problems[0]
+
+
+def test_a_replaced_file_is_read_from_its_beginning(store: LabelStore) -> None:
+    store.append_all([label(), label()])
+    store.new_labels()
+    other = label("bob")
+    store.path.unlink()
+    LabelStore(store.path, "r").append(other)
+    assert store.new_labels() == [other]
+
+
+def test_a_link_planted_in_place_of_the_file_is_not_followed(store: LabelStore, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_text("mine\n")
+    store.path.parent.mkdir()
+    store.path.symlink_to(target)
+    with pytest.raises(OSError):
+        store.append(label())
+    assert target.read_text() == "mine\n"
+
+
+def test_names_that_are_not_utf_8_are_written(store: LabelStore) -> None:
+    """Case 19."""
+    store.append(label(note="bad\udcffname"))
+    assert store.new_labels()[0].note == "bad\\udcffname"
+
+
+def test_a_write_that_fails_half_way_leaves_no_half_line(store: LabelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Case 11: the disk is full."""
+    first = label()
+    store.append(first)
+    real = os.write
+    calls = iter([10])
+
+    def full(descriptor: int, data: bytes) -> int:
+        for count in calls:
+            return real(descriptor, data[:count])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        store.append(label())
+    monkeypatch.undo()
+    assert store.path.read_bytes().endswith(b"\n")
+    assert store.new_labels() == [first]
+
+
+_APPENDS = """
+import sys
+from pathlib import Path
+from engine.triage.label_store import LabelStore
+from tests.engine.triage.labels import label
+store = LabelStore(Path(sys.argv[1]), "r")
+for number in range(60):
+    store.append(label(sys.argv[2], note="x" * 3000, id=f"{sys.argv[2]}{number}"))
+"""
+
+
+def test_processes_that_append_at_once_lose_and_mix_nothing(store: LabelStore) -> None:
+    people = ("ada", "bob", "eve")
+    at_work = [
+        subprocess.Popen([sys.executable, "-c", _APPENDS, str(store.path), who], cwd=Path(__file__).parents[3])
+        for who in people
+    ]
+    assert [process.wait(60) for process in at_work] == [0, 0, 0]
+    found = store.new_labels()
+    assert store.problems == []
+    for who in people:
+        assert [each.id for each in found if each.who == who] == [f"{who}{number}" for number in range(60)]
+
+
+class _Foreign(TrialdeckFormat):
+    kind = "harbor"
+    ours = False
+
+    def identity(self, folder: Path) -> str:
+        return "../0a1b\0"
+
+    def reader(self, folder: Path) -> RunReader:  # type: ignore[override]
+        raise AssertionError
+
+
+def test_labels_lie_in_our_run_and_outside_of_another_tools(tmp_path: Path) -> None:
+    assert labels_path(OpenedRun(tmp_path, TRIALDECK)) == tmp_path / "labels.jsonl"
+    foreign = labels_path(OpenedRun(tmp_path, _Foreign()))
+    assert foreign.parent == foreign_labels_dir()
+    assert foreign.name.startswith("harbor-")
+    assert labels_path(OpenedRun(tmp_path / "moved", _Foreign())) == foreign
