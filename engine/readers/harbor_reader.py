@@ -21,6 +21,7 @@ from engine.readers.foreign_times import in_utc, seconds_between
 from engine.readers.harbor_log import JobLog
 from engine.readers.harbor_plan import HarborPlan
 from engine.readers.harbor_trial import HarborTrial
+from engine.readers.in_order import in_order
 from engine.readers.inside import folders_in, is_inside
 from engine.readers.json_file import JsonFile
 from engine.readers.owner_process import Pulse, worked_on_here
@@ -89,7 +90,7 @@ class HarborReader:
             told += self._end(alive, plans)
         if (planned := self._run_planned()) is not None:
             plans.insert(0, planned)
-        return [*plans, *sorted(told, key=lambda event: event.at)]
+        return [*plans, *in_order(told)]
 
     def liveness(self) -> Liveness:
         if self._over is not None:
@@ -340,7 +341,7 @@ class HarborReader:
             if name not in self._outcomes:
                 self._outcomes[name] = "cancelled"
                 yield ev.TrialFinished(at=at, trial=name, outcome="cancelled")
-        outcomes = set(self._outcomes.values())
+        outcomes = {self._outcomes.get(name, "cut off") for name in (*self._trials, *self._pending)}
         code = _CANCELLED if "cancelled" in outcomes else _UNSCORED if outcomes - {"scored"} else 0
         self._stopped = False
         self._over = ev.RunFinished(

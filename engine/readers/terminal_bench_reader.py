@@ -16,6 +16,7 @@ from engine import events as ev
 from engine.issues import Code, Evidence, Issue, Severity
 from engine.readers import json_values as values
 from engine.readers.foreign_times import seconds_between
+from engine.readers.in_order import in_order
 from engine.readers.inside import files_in, folders_in, is_inside
 from engine.readers.json_file import JsonFile
 from engine.readers.owner_process import Pulse, worked_on_here
@@ -93,7 +94,7 @@ class TerminalBenchReader:
         if planned != self._planned:
             self._planned = planned
             plans.insert(0, planned)
-        return [*plans, *sorted(told, key=lambda event: event.at)]
+        return [*plans, *in_order(told)]
 
     def liveness(self) -> Liveness:
         if self._over is not None:
@@ -280,7 +281,7 @@ class TerminalBenchReader:
             yield ev.EngineStarted(at=at, pid=0, host="", session=self._session, resumed=self._session > 1)
 
     def _end(self, alive: bool) -> Iterator[ev.AnyEvent]:
-        if alive or self._over is not None:
+        if self._over is not None or (alive and not self._finished()):
             return
         last = self._last_sign()
         if not self._finished():
