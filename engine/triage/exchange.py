@@ -91,7 +91,7 @@ def labels_as_csv(book: LabelBook) -> str:
     """As `labels_as_json`, a row a record. A text that a spreadsheet would take for a formula is begun by an
     apostrophe, and so is one that begins with an apostrophe; reading takes one away."""
     out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
+    rows = csv.writer(out, lineterminator="\r\n")  # so that a lone carriage return in a note is quoted
     rows.writerow(COLUMNS)
     for label in book.records():
         record = _record(label)
