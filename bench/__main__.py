@@ -20,6 +20,7 @@ from bench.document import document
 from bench.figures import Result, Say, Unmeasurable
 from bench.floor import measure_floor
 from bench.memory import measure_memory
+from bench.run_list import measure_run_list
 
 RESULTS = Path(__file__).resolve().parent / "results"
 OK, MISSED, INTERRUPTED = 0, 1, 130
@@ -34,6 +35,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "floor": measure_floor,
     "memory": measure_memory,
     "events": measure_console,
+    "list": measure_run_list,
 }
 
 

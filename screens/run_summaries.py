@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -67,30 +68,33 @@ def summarise_all(
     *,
     cache: SummaryCache | None = None,
     glances: bool = False,
+    patience_sec: float | None = None,
 ) -> Iterator[RunSummary]:
     """The run that something was written to last first. One that is over and has not changed since `known` (or since it
     was kept in `cache`) is not read again. With `glances` a run that takes longer to read comes twice: what one file
-    tells of it at once, all of it after the others."""
-    later: list[tuple[OpenedRun, Stamp]] = []
+    tells of it at once, all of it after the others. After `patience_sec` such runs are only glanced at."""
+    began = time.monotonic()
+    later: list[OpenedRun] = []
     for _, run in sorted(((_written(run), run) for run in found_runs(places)), key=lambda pair: -pair[0]):
-        key, seen = str(run.folder), stamp(run)
+        key = str(run.folder)
         old = known.get(key) or (cache.get(run.folder) if cache is not None else None)
-        if old is not None and seen and old.stamp == seen and _stands(old, again=key in known):
+        if old is not None and _stands(old, again=key in known) and old.stamp == stamp(run):
             yield old
             continue
-        glance = glance_at_job(run, seen) if glances and key not in known and not run.ours else None
+        hurried = glances or (patience_sec is not None and time.monotonic() - began > patience_sec)
+        glance = glance_at_job(run) if hurried and key not in known and not run.ours else None
         if glance is not None:
             yield glance
-            later.append((run, seen))
-            continue
-        yield _kept(summarise(run), cache)
-    for run, _ in later:
+            later += [run] if glances else []
+        else:
+            yield _kept(summarise(run), cache)
+    for run in later:
         yield _kept(summarise(run), cache)
 
 
 def _stands(old: RunSummary, *, again: bool) -> bool:
     """A run without an end may get one, or an owner: only what was seen by this very list a moment ago stands."""
-    whole = old.issues is not None
+    whole = bool(old.stamp) and old.issues is not None
     return whole and (old.liveness is Liveness.FINISHED or (again and old.liveness is not Liveness.LIVE))
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from console.errors import say
 from console.find_run import RUNS_DIR, find_places
 from console.out import Out
 from console.run_condition import FINISHED, STALE, Condition, condition, in_words
@@ -18,6 +19,9 @@ from screens.run_summary import ArmSummary, RunSummary
 from screens.summary_cache import SummaryCache
 
 SCHEMA = "trialdeck.runs/1"
+PATIENCE_SEC = 1.0
+"""For so long runs of other systems are read to their last trial; the rest of a long list is told from one file each,
+which has no issues in it."""
 
 
 def runs(
@@ -37,9 +41,9 @@ def runs(
 def list_runs(places: Sequence[Path], *, as_json: bool = False, limit: int = 0) -> None:
     from engine.events import now
 
-    out, found = Out(), 0
+    out, found, uncounted = Out(), 0, 0
     cache = SummaryCache()
-    for found, summary in enumerate(summarise_all(places, {}, cache=cache), 1):
+    for found, summary in enumerate(summarise_all(places, {}, cache=cache, patience_sec=PATIENCE_SEC), 1):
         at = condition(summary.folder, summary.liveness, summary.exit_code, ours=summary.kind == TRIALDECK.kind)
         if as_json:
             import msgspec
@@ -47,9 +51,12 @@ def list_runs(places: Sequence[Path], *, as_json: bool = False, limit: int = 0) 
             out.json(msgspec.json.encode(_document(summary, at)))
         else:
             out.lines(_lines(summary, at, (now() - moment).total_seconds() if (moment := _when(summary)) else None))
+        uncounted += summary.issues is None
         if found == limit:
             break
     cache.save()
+    if uncounted:
+        say(f"the issues of {uncounted} runs were not counted, to be quick; `trialdeck watch` or `show` counts them")
     if not found and not as_json:
         where = places[0]
         what = "holds no runs yet" if where.is_dir() else "is not there yet"
