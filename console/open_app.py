@@ -58,8 +58,9 @@ def farewell(folder: Path, *, over: bool) -> str:
     return f"the run {run} is not over: `trialdeck watch {run}` attaches again, `trialdeck cancel {run}` ends it"
 
 
-def show_home(places: Sequence[Path]) -> int:
-    return run_app(TrialDeckApp(runs_dir=places[0], places=places))
+def show_home(places: Sequence[Path], *, read_only: bool = False) -> int:
+    habits = read_habits(read_only=read_only)
+    return run_app(TrialDeckApp(runs_dir=places[0], places=places, habits=habits))
 
 
 def run_app(app: TrialDeckApp) -> int:
