@@ -27,6 +27,7 @@ from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.filter_bar import FilterBar
 from screens.widgets.line_table import LineTable
+from screens.widgets.run_line import RunLine
 from screens.widgets.runs_table import RunsTable
 
 LOOK_SEC = 2.0
@@ -121,12 +122,13 @@ Rates are of what is finished. Runs of other systems are only read."""
         yield Breadcrumbs("runs")
         yield FilterBar(hint="text  /regex/  !not  kind:harbor  state:stale", everything="all runs")
         yield RunsTable(self.clock())
+        yield RunLine()
         yield ActionFooter(HOME)
 
     def on_mount(self) -> None:
         self._table.nothing = f"looking into {self._where()} …"
         if self.chosen is not None:
-            self._table.cursor = str(self.chosen)
+            self._table.lead_to(str(self.chosen))
         self.set_interval(LOOK_SEC, self._look_now_and_then)
         self.action_look()
         self._show_bar()
@@ -186,7 +188,8 @@ Rates are of what is finished. Runs of other systems are only read."""
         """The run that one came from may have been named in another way."""
         if self.chosen is not None and str(self.chosen) not in self._known:
             chosen = self.chosen.resolve()
-            self._table.cursor = next((run.key for run in runs if run.folder.resolve() == chosen), self._table.cursor)
+            if key := next((run.key for run in runs if run.folder.resolve() == chosen), ""):
+                self._table.lead_to(key)
         self.chosen = None
 
     def _show_bar(self) -> None:
@@ -210,6 +213,9 @@ Rates are of what is finished. Runs of other systems are only read."""
             (f"sort: {column.help or column.title} {'↓' if table.down else '↑'}", "deck--dim"),
         ]
         bar.show()
+
+    def on_runs_table_pointed(self, event: RunsTable.Pointed) -> None:
+        self.query_one(RunLine).set(event.run, self.clock())
 
     # --- what a person does ---
 

@@ -32,7 +32,7 @@ from engine.readers.reader import Liveness
 SCAN_SEC = 5.0
 LOOK_SEC = 0.5
 """How often files beside the two that grow are looked at."""
-_WORDS = ("agentcompass", "python")
+_WORDS, _READERS = ("agentcompass",), ("watch", "show", "runs", "triage", "compare")
 _CANCELLED, _UNSCORED = 130, 3
 
 
@@ -99,7 +99,7 @@ class AgentCompassReader:
         if self._over or self._fold.ended or self._info.status:
             return Liveness.FINISHED
         self._pulse.look((self._progress_file.offset, self._log_file.offset, self._fold.last_at))
-        if worked_on_here(self.folder, _WORDS):
+        if worked_on_here(self.folder, _WORDS, _READERS):
             self._owner_seen = True
             return Liveness.LIVE
         if self._owner_seen:

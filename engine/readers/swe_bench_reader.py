@@ -20,7 +20,7 @@ from engine.readers.swe_bench_report import Ending, Report, is_name, read_report
 
 LOOK_SEC = 0.5
 """How often an evaluation that is not over is looked at."""
-_WORDS = ("swebench", "python")
+_WORDS, _READERS = ("swebench", "run_evaluation"), ("watch", "show", "runs", "triage", "compare")
 _SETTLED_LOOKS = 2
 """A log that has not grown for so many looks and ends in an error is over."""
 
@@ -85,7 +85,7 @@ class SweBenchReader:
         if self._place.shape in (Shape.REPORT, Shape.LEADERBOARD):
             return Liveness.STALE  # some were still pending when it was written
         self._pulse.look(tuple(sorted((item.trial, item.stamp) for item in self._instances.values())))
-        if worked_on_here(self.folder, _WORDS):
+        if worked_on_here(self.folder, _WORDS, _READERS):
             self._owner_seen = True
             return Liveness.LIVE
         if self._owner_seen:

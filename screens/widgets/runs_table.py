@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from textual.message import Message
 
 from engine.readers.reader import Liveness
 from screens import format as fmt
@@ -42,9 +45,16 @@ class RunsTable(LineTable):
         Column("folder", "folder", 12, keep=35, widest=60),
     )
 
+    @dataclass
+    class Pointed(Message):
+        """The cursor stands on another run, or on the same one told anew; None where there is none."""
+
+        run: RunSummary | None
+
     def __init__(self, now: datetime, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.now = now
+        self._led = False
         self.runs: dict[str, RunSummary] = {}
         self.marks: dict[str, None] = {}
         self.nothing = ""
@@ -84,7 +94,24 @@ class RunsTable(LineTable):
         shown = in_order((run for run in self.runs.values() if self.filter(run)), self.sort, self.down)
         self._keys = [run.key for run in shown]
         self._at_row = {key: row for row, key in enumerate(self._keys)}
+        if not self._led:  # runs still come in: the cursor waits at the top until somebody moves it
+            self.cursor, self._at = None, 0
         self.rows_changed()
+        self._point()
+
+    def _point(self) -> None:
+        key = self.cursor_key
+        self.post_message(self.Pointed(self.runs[key] if key is not None else None))
+
+    def lead_to(self, key: str) -> None:
+        """The cursor stays on this run from now on, or waits for it."""
+        self._led = True
+        self.cursor = key
+
+    def move_to(self, row: int) -> None:
+        self._led = True
+        super().move_to(row)
+        self._point()
 
     def mark(self) -> None:
         """Mark the run under the cursor, or take its mark away, and go on to the next."""
@@ -128,7 +155,7 @@ class RunsTable(LineTable):
         return {
             "name": max((cells(run.name) for run in runs), default=0),
             "kind": max((cells(run.kind) for run in runs), default=0),
-            "state": max((width_of(self._state(run, 99)) for run in runs), default=0),
+            "state": max((width_of(state_pieces(run, self.now, 99)) for run in runs), default=0),
             "done": max((len(f"{run.done}/{run.planned}") for run in runs), default=0),
             "tasks": max((cells(run.task_set) for run in runs), default=0),
             "folder": max((cells(str(run.folder)) for run in runs), default=0),
@@ -143,7 +170,7 @@ class RunsTable(LineTable):
             case "kind":
                 return [(run.kind, "deck--dim")]
             case "state":
-                return self._state(run, self._width("state"))
+                return state_pieces(run, self.now, self._width("state"))
             case "done":
                 return [(f"{run.done}/{run.planned}", "" if run.done < run.planned else "deck--dim")]
             case "arms":
@@ -162,22 +189,23 @@ class RunsTable(LineTable):
             case "last":
                 return [(fmt.wall_date(run.last_event_at), "deck--dim")]
             case "folder":
-                return [(_tail(str(run.folder), self._width("folder")), "deck--dim")]
+                return [(tail(str(run.folder), self._width("folder")), "deck--dim")]
         return [(run.task_set, "deck--dim")]
-
-    def _state(self, run: RunSummary, width: int) -> Pieces:
-        """A stale run's last sign of life stands with it, as far as there is room."""
-        word, style = _STATES[state_of(run)]
-        if run.liveness is Liveness.STALE and run.last_event_at is not None:
-            age = fmt.ago((self.now - run.last_event_at).total_seconds())
-            at = fmt.wall_time(run.last_event_at)
-            for more in (f" · last sign of life {at} ({age})", f" · {age}"):
-                if cells(word + more) <= width:
-                    return [(word, style), (more, "deck--dim")]
-        return [(word, style)]
 
     def _width(self, name: str) -> int:
         return next((cells for column, cells in self.shares() if column.name == name), 0)
+
+
+def state_pieces(run: RunSummary, now: datetime, width: int) -> Pieces:
+    """A stale run's last sign of life stands with it, as far as there is room."""
+    word, style = _STATES[state_of(run)]
+    if run.liveness is Liveness.STALE and run.last_event_at is not None:
+        age = fmt.ago((now - run.last_event_at).total_seconds())
+        at = fmt.wall_time(run.last_event_at)
+        for more in (f" · last sign of life {at} ({age})", f" · {age}"):
+            if cells(word + more) <= width:
+                return [(word, style), (more, "deck--dim")]
+    return [(word, style)]
 
 
 def _arms(run: RunSummary, width: int) -> Pieces:
@@ -202,6 +230,6 @@ def _arms_text(run: RunSummary) -> str:
     return "".join(text for text, _ in _arms_pieces(run, named=True))
 
 
-def _tail(path: str, width: int) -> str:
+def tail(path: str, width: int) -> str:
     """The end of a path tells more than its beginning."""
     return path if cells(path) <= width or width < 2 else "…" + path[-(width - 1) :]
