@@ -123,7 +123,11 @@ def reason(trial: TrialState, proposal: Proposal | None) -> tuple[Kind, str] | N
 
 
 def _unscored(trial: TrialState) -> str:
-    worst = next((issue for issue in trial.issues if issue.severity is Severity.FATAL), None)
+    grave = [
+        issue for severity in (Severity.FATAL, Severity.ERROR) for issue in trial.issues if issue.severity is severity
+    ]
+    grave += [issue for issue in trial.issues if issue.code is Code.VERIFIER_RESULT_INVALID]
+    worst = next(iter(grave), None)
     if trial.state == REFUSED:
         return f"refused: {worst.message}" if worst is not None else "refused"
     return f"no verdict: {worst.code}" if worst is not None else "no verdict"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 
-from engine.issues import Code, Phase
+from engine.issues import Code, Phase, Severity
 from engine.readers.run_folder import TRIALDECK
 from engine.text import clean_line
 from engine.triage.causes import Cause
@@ -40,7 +40,8 @@ _KILLED = re.compile(r"^\S*: line \d+:\s+\d+ Killed\b")
 def harness_failed(case: TrialCase) -> Iterator[Finding]:
     """The harness could not be set up, or its own code failed (case 46: a time-out of its own is no limit of ours)."""
     for issue in case.issues(Code.HARNESS_FAILED):
-        yield of_issue("harness_failed", Cause.AGENT, issue, "engine")
+        strong = issue.severity is not Severity.WARNING  # a warning tells of a run that another one followed
+        yield of_issue("harness_failed", Cause.AGENT, issue, "engine", strong=strong)
     for issue in case.issues(Code.AGENT_SETUP_FAILED):
         said = "\n".join([issue.message, *(item.text for item in issue.evidence)])
         if not NETWORK_WORDS.search(said) and not TLS_WORDS.search(said):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from engine.issues import Code, Evidence, Issue, Phase, Severity
+from engine.readers.run_folder import TRIALDECK
 from engine.tasks.task import MAIN
 from engine.text import clean_line
 from engine.triage.causes import Cause
@@ -92,6 +93,7 @@ def out_of_memory(case: TrialCase) -> Iterator[Finding]:
     limit that others lived with, the limit may not be to blame."""
     issues = case.issues(Code.OUT_OF_MEMORY)
     told = {issue.service for issue in issues}
+    recorded = case.source == TRIALDECK.kind or case.trial.out_of_memory
     passed = _passed_alike(case)
     also = f"; {passed} other trials of this task passed under the same limit" if passed else ""
     for issue in issues:
@@ -99,8 +101,8 @@ def out_of_memory(case: TrialCase) -> Iterator[Finding]:
             "out_of_memory",
             Cause.INFRASTRUCTURE,
             issue,
-            "docker inspect",
-            strong=not passed or issue.service not in ("", MAIN),
+            "docker inspect" if recorded else f"signs in what {case.source} keeps",
+            strong=recorded and (not passed or issue.service not in ("", MAIN)),
             more=also,
         )
     for use in case.trial.services.values():

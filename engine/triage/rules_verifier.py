@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from engine.issues import Code, Evidence, Issue
+from engine.issues import Code, Evidence, Severity
 from engine.text import clean_line
 from engine.triage.causes import Cause
 from engine.triage.proposal import Finding, Strength
@@ -35,17 +35,13 @@ def verifier_issues(case: TrialCase) -> Iterator[Finding]:
     """The verifier never started, crashed, or left no reward (cases 20 and 59)."""
     for issue in case.issues(Code.VERIFIER_SETUP_FAILED):
         words = "\n".join([issue.message, *(item.text for item in issue.evidence if item.label == "sign")])
+        cause, source = Cause.GRADER, "verifier"
         if NETWORK_WORDS.search(words):
-            yield of_issue(
-                "verifier_not_started", Cause.INFRASTRUCTURE, issue, "verifier: a name could not be resolved"
-            )
+            cause, source = Cause.INFRASTRUCTURE, "verifier: a name could not be resolved"
         elif _FETCH_WORDS.search(words):
-            yield of_issue(
-                "verifier_not_started", Cause.INFRASTRUCTURE, issue, "verifier: its set-up needed the network"
-            )
-        else:
-            fatal = not _only_may(issue)
-            yield of_issue("verifier_not_started", Cause.GRADER, issue, "verifier", strong=fatal)
+            cause, source = Cause.INFRASTRUCTURE, "verifier: its set-up could not fetch or lock something"
+        sure = issue.severity is not Severity.WARNING  # a warning is of a try that another followed, or a guess
+        yield of_issue("verifier_not_started", cause, issue, source, strong=sure)
     for issue in case.issues(Code.VERIFIER_CRASHED):
         yield of_issue("verifier_crashed", Cause.GRADER, issue, "exit code of test.sh")
     for issue in case.issues(Code.VERIFIER_RESULT_INVALID):
@@ -181,9 +177,7 @@ def tests_failed(case: TrialCase) -> Iterator[Finding]:
         source = "ctrf.json"
         evidence: tuple[Evidence, ...] = (Evidence("failed", text, file, 1),)
     else:
-        text = (
-            f"the verifier gave {0 if trial.reward is None else trial.reward:g}, and nothing speaks for another cause"
-        )
+        text = f"the verifier did its work and gave {0 if trial.reward is None else trial.reward:g}"
         source, evidence = "reward", _last_words(case)
     if case.reached_model_work:
         yield Finding(
@@ -194,10 +188,6 @@ def tests_failed(case: TrialCase) -> Iterator[Finding]:
             source=source,
             evidence=evidence,
         )
-
-
-def _only_may(issue: Issue) -> bool:
-    return issue.severity == "warning"
 
 
 def _passed_with(case: TrialCase, code: Code) -> bool:

@@ -144,8 +144,8 @@ def _problems(data: bytes | str, state: RunState, kind: str = "csv") -> list[str
         ("trial,who,at,cause,attempt\nt,a,2026-05-01T09:30:00Z,model,0\n", "row 2, attempt: '0'; expected a whole"),
         ("trial,who,at,cause,blind\nt,a,2026-05-01T09:30:00Z,model,si\n", "row 2, blind: 'si'; expected yes"),
         ("trial,who,at,cause,evidence\nt,a,2026-05-01T09:30:00Z,model,[1]\n", "row 2, evidence: expected a list"),
-        ('trial,who,at,cause,evidence\nt,a,2026-05-01T09:30:00Z,model,"[{""label"":""l"",""text"":""t"",""file"":""../x""}]"\n',
-         "row 2, evidence: '../x' leads out"),
+        ('trial,who,at,cause,evidence\nt,a,2026-05-01T09:30:00Z,model,"[{""label"":""l"",""text"":""t"",""file"":""/etc/x""}]"\n',
+         "row 2, evidence: '/etc/x'; expected a path"),
         ('trial,who,at,cause\n"t', "the file: not CSV"),
     ],
 )  # fmt: skip
