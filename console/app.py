@@ -18,18 +18,22 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import ModalScreen
 
+from console.app_habits import AppHabits
 from console.engine_end import DEAD, last_words
+from console.habits import Habits
 from console.open_sources import OpenSources, TooManyOpen
 from console.palette import DeckCommands
-from console.theme import DARK, NO_COLOUR_THEME, THEMES, shades
+from console.theme import NO_COLOUR_THEME, THEMES, shades
 from engine.events import now as wall_clock
 from engine.layout import ENGINE_LOG
 from engine.readers.reader import Liveness
+from engine.readers.replayed import Replay
 from screens.actions import EVERYWHERE, Place
 from screens.app_protocols import FollowsRun, FollowsRuns, KeptWithRun, RunControl
 from screens.help_screen import HelpScreen
 from screens.home_screen import HomeScreen
 from screens.question_screen import Answer, QuestionScreen
+from screens.run_memory import RunMemory
 from screens.run_screen import RunScreen
 from screens.source import RunSource
 
@@ -87,12 +91,14 @@ class TrialDeckApp(App[None]):
         started_here: bool = False,
         control: ControlFor = EngineControl,
         clock: Callable[[], datetime] = wall_clock,
+        habits: Habits | None = None,
     ) -> None:
         no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if no_colour else None)
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = NO_COLOUR_THEME if no_colour else DARK
+        self.habits = AppHabits(self, habits or Habits())
+        self.habits.begin(no_colour=no_colour)
         self.animation_level = "none"
         self.run_folder = run_folder
         self.runs_dir = runs_dir or (run_folder.parent if run_folder else Path("runs"))
@@ -100,8 +106,10 @@ class TrialDeckApp(App[None]):
         self.started_here = started_here
         self.control_for = control
         self.clock = clock
+        speed = self.habits.habits.replay_speed
+        self.replay = Replay(speed) if speed is not None else None
         self.source: RunSource | None = None
-        self.sources = OpenSources(clock, self._events_came)
+        self.sources = OpenSources(clock, self._events_came, self.replay)
         self._dirty: dict[RunSource, set[str]] = {}
         self._pumped_at = 0.0
         self._painted_at = 0.0
@@ -144,7 +152,27 @@ class TrialDeckApp(App[None]):
             self.source = source
         elif self.source is None:
             self.source = self.sources.pinned = source
-        return RunScreen(source, self.control_for(folder))
+        looks_only = self.read_only or self.replay is not None
+        return RunScreen(source, None if looks_only else self.control_for(folder))
+
+    @property
+    def read_only(self) -> bool:
+        """No label, no command to an engine, no file."""
+        return self.habits.habits.read_only
+
+    @property
+    def own_keys(self) -> Mapping[str, tuple[str, ...]]:
+        return self.habits.keys
+
+    def recall_run(self, source: RunSource) -> RunMemory | None:
+        return self.habits.recall_run(source)
+
+    def remember_run(self, source: RunSource, memory: RunMemory) -> None:
+        self.habits.remember_run(source, memory)
+
+    def keep_setting(self, name: str, value: object) -> None:
+        """What was changed on a screen and is to be so the next time, such as `run.hidden_columns`."""
+        self.habits.keep(name, value)
 
     @property
     def open_runs(self) -> Sequence[RunSource]:
@@ -170,6 +198,7 @@ class TrialDeckApp(App[None]):
 
     def _close_unshown(self) -> None:
         self.sources.keep_only(self._shown())
+        self.habits.runs_closed(self.sources.all)
         for source in self._dirty.keys() - set(self.sources.all):
             del self._dirty[source]
 
@@ -206,6 +235,7 @@ class TrialDeckApp(App[None]):
         changed, self._dirty = self._dirty, {}
         screen = self._following()
         for source, dirty in changed.items():
+            self.habits.run_changed(source, dirty)
             if isinstance(screen, FollowsRuns):
                 if source in screen.sources:
                     screen.source_changed(source, dirty)
@@ -244,6 +274,20 @@ class TrialDeckApp(App[None]):
     def on_home_screen_run_chosen(self, event: HomeScreen.RunChosen) -> None:
         self.push_screen(self._run_screen(event.folder))
 
+    def on_home_screen_compare_wanted(self, event: HomeScreen.CompareWanted) -> None:
+        self.compare(event.folders)
+
+    def compare(self, folders: Sequence[Path]) -> None:
+        """The comparison of all arms of these runs, over whatever is shown."""
+        from screens.compare_screen import CompareScreen
+
+        try:
+            sources = [self.open_source(folder) for folder in folders]
+        except ValueError as error:
+            self.notify(str(error), severity="error", markup=False)
+        else:
+            self.push_screen(CompareScreen(*sources))
+
     async def action_back(self) -> None:
         if len(self.screen_stack) > ROOT:
             self.pop_screen()
@@ -259,7 +303,13 @@ class TrialDeckApp(App[None]):
         named = [place for place in dict.fromkeys(places) if isinstance(place, Place)]
         self.push_screen(HelpScreen(named, getattr(screen, "HELP", "")))
 
+    def action_next_theme(self) -> None:
+        self.habits.next_theme()
+
     def action_save_picture(self) -> None:
+        if self.read_only:
+            self.notify("read-only: nothing is written", severity="warning", markup=False)
+            return
         place = getattr(self.screen, "PLACE", EVERYWHERE)
         name = f"trialdeck-{place.name}-{self.clock().astimezone():%Y%m%d-%H%M%S}.svg"
         try:

@@ -14,8 +14,9 @@ from engine.analysis.as_text import (
 )
 from engine.analysis.compare import ArmSummary, Comparison
 from engine.analysis.many_arms import Adjusted
+from engine.analysis.sensitivity import AMBIGUOUS_FAILED, AMBIGUOUS_PASSED, INFRASTRUCTURE_EXCLUDED
 from engine.text import clean_line
-from screens.pieces import Pieces, cut, fit
+from screens.pieces import Pieces, cut, fit, width_of
 from screens.widgets.lines import Line
 
 ROOMY = 110
@@ -44,15 +45,17 @@ def head(found: Comparison, width: int, height: int, adjusted: Adjusted | None =
     if not roomy:
         lines.append([(" ", ""), (_short_tests(found), "deck--dim")])
     if adjusted is not None:
-        holm = f"Holm-adjusted p {say.p_value(adjusted.holm)}, over {adjusted.looked_at} arms compared with A"
+        holm = f"p {say.p_value(adjusted.exact)} raw, Holm-adjusted p {say.p_value(adjusted.holm)}, "
+        holm += f"over {adjusted.looked_at} arms compared with A"
         lines.append([(" " * (left if roomy else 1), ""), (holm, "")])
     if found.reward_difference is not None:
         lines.append([(" " * (left if roomy else 1), ""), (reward_line(found), "")])
     if height >= 30:
         lines.append([])
         lines += _denominators(found)
-        lines += [*_sensitivity(found, width), []]
+        lines += [[], *_sensitivity(found, width), []]
     else:
+        lines += _sensitivity(found, width)
         lines.append(_both_denominators(found))
         if found.arms[0].cost_total is not None or found.arms[1].cost_total is not None:
             lines.append(_costs(found))
@@ -151,21 +154,35 @@ def _denominators(found: Comparison) -> list[Pieces]:
     return lines
 
 
+_SHORT = {
+    INFRASTRUCTURE_EXCLUDED: "infrastructure left out",
+    AMBIGUOUS_PASSED: "ambiguous all passed",
+    AMBIGUOUS_FAILED: "ambiguous all failed",
+}
+
+
 def _sensitivity(found: Comparison, width: int) -> list[Pieces]:
-    doubtful = [view for view in found.sensitivity if view.left_out or view.changed]
-    if not doubtful:
-        return []
+    """One line where it fits, as the labels stand now."""
+    views = [view for view in found.sensitivity if view.name in _SHORT]
+    if not any(view.left_out or view.changed for view in views):
+        return [[(f" sensitivity: {say.LABELLED}", "deck--faint")]] if width >= ROOMY else []
+    groups: list[Pieces] = []
+    for view in views:
+        many = f" ({say.many(view.left_out, 'pair')})" if view.name == INFRASTRUCTURE_EXCLUDED else ""
+        pieces: Pieces = [(f"{_SHORT[view.name]}{many}", "deck--dim")]
+        if width >= ROOMY and view.name == INFRASTRUCTURE_EXCLUDED:
+            pieces.append((f"   A {say.percent(view.rate_a)}  B {say.percent(view.rate_b)}", ""))
+        groups.append([*pieces, (f"  {say.points(view.difference)}", "deck--strong")])
     lines: list[Pieces] = [[]]
-    for view in doubtful:
-        left_out = f" ({say.many(view.left_out, 'pair')} left out)" if view.left_out else ""
-        changed = f" ({say.many(view.changed, 'trial')})" if view.changed else ""
-        lines.append(
-            [
-                *fit([(f" {view.name}{left_out}{changed}", "deck--dim")], 48),
-                (f"A {say.percent(view.rate_a)}  B {say.percent(view.rate_b)}  ", ""),
-                (say.points(view.difference), "deck--strong"),
-            ]
-        )
+    for group in groups:
+        room = width - width_of(lines[-1])
+        if lines[-1] and width_of(group) + 4 > room:
+            lines.append([])
+        lines[-1] = [
+            *lines[-1],
+            ("      " if lines[-1] and width >= ROOMY else "   " if lines[-1] else " ", ""),
+            *group,
+        ]
     return lines
 
 
@@ -176,7 +193,7 @@ def _notes(found: Comparison, width: int, most: int) -> list[Pieces]:
     lines: list[Pieces] = []
     for number, note in enumerate(shown):
         more = len(notes) - len(shown)
-        tail = f"  + {more} more: s" if more and number == len(shown) - 1 else ""
+        tail = f"  + {more} more: n" if more and number == len(shown) - 1 else ""
         text = cut(note, max(8, width - 4 - len(tail)))
         lines.append([(" ! ", "deck--warn"), (text, "deck--dim"), (tail, "deck--faint")])
     return lines

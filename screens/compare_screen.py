@@ -1,7 +1,8 @@
-"""Two arms over the same tasks: the table, the rates, what the difference is worth, and the tasks that make it."""
+"""Arms against a baseline: the table, the rates, what the difference is worth, and the tasks that make it, live."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -15,63 +16,31 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
 from textual.screen import Screen
 
-from engine.analysis.as_text import comparison_lines, what_was_compared
-from engine.analysis.compare import Comparison, compare
-from engine.analysis.from_state import arm_outcomes
-from engine.analysis.many_arms import Adjusted, against_baseline
-from engine.analysis.outcomes import TrialOutcome
-from engine.analysis.pairs import Attempts
+from engine.analysis.arms import Arm
+from engine.analysis.compare import Comparison, DiscordantTask
+from engine.analysis.sensitivity import Labels
 from engine.text import clean_line
-from screens import compare_export, compare_lines
+from screens import compare_export, compare_facts
 from screens import format as fmt
 from screens.compare_actions import COMPARE, COMPARE_HELP
+from screens.compare_panes import Arms, Detail, Head
+from screens.comparing import Comparing, Worked
 from screens.pieces import Pieces
-from screens.run_facts import badge
 from screens.source import RunSource
-from screens.trial_screen import TrialScreen
+from screens.triage_desk import TriageDesk
+from screens.triage_desks import desk_of
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.discordant_list import DiscordantList
 from screens.widgets.line_table import LineTable
-from screens.widgets.lines import Line, Lines
 
 AGAIN_SEC = 1.0
-"""The numbers are worked out anew at most once in this time."""
+"""The numbers are worked out anew at most once in this time, unless a label or a key asks for it."""
 LOW = 30
 
 
-class Head(Lines):
-    found: Comparison | None = None
-    adjusted: Adjusted | None = None
-    text = "working it out …"
-
-    def make(self, width: int) -> list[Line]:
-        if self.found is None:
-            return [([(f" {self.text}", "deck--dim")], [])]
-        return compare_lines.head(self.found, width, self.screen.size.height, self.adjusted)
-
-
-class Text(Lines):
-    found: Comparison | None = None
-    context = ""
-
-    def make(self, width: int) -> list[Line]:
-        if self.found is None:
-            return []
-        lines = comparison_lines(self.found, width - 2, context=self.context)
-        return [([(f" {line}", "")], []) for line in lines[1:]]
-
-
-class Arms(Lines):
-    left: Pieces | None = None
-    right: Pieces | None = None
-
-    def make(self, width: int) -> list[Line]:
-        return [([(" ", ""), *(self.left or [])], [*(self.right or []), (" ", "")])]
-
-
 class CompareScreen(Screen[None]):
-    """Without names the first two arms; the first is the baseline, A."""
+    """Without a choice the first two of all arms; the first is the baseline, A."""
 
     CSS_PATH = "compare_screen.tcss"
     PLACE = COMPARE
@@ -81,26 +50,21 @@ class CompareScreen(Screen[None]):
 
     @dataclass
     class Compared(Message):
-        found: Comparison | None
-        adjusted: Adjusted | None
-        problem: str
-        key: tuple[str, str, Attempts]
+        worked: Worked
 
     @dataclass
     class Exported(Message):
         text: str
         failed: bool
 
-    def __init__(self, source: RunSource, arm_a: str | None = None, arm_b: str | None = None) -> None:
+    def __init__(self, *sources: RunSource, comparing: Comparing | None = None) -> None:
         super().__init__()
-        self.source = source
-        self.arm_a = arm_a
-        self.arm_b = arm_b
-        self.attempts: Attempts = "all"
-        self.found: Comparison | None = None
+        self.comparing = comparing or Comparing(sources)
+        self.worked: Worked | None = None
         self._begun_at = 0.0
         self._due = False
         self._working = False
+        self._desks: dict[RunSource, TriageDesk] = {}
 
     def compose(self) -> ComposeResult:
         yield Breadcrumbs("compare")
@@ -110,17 +74,22 @@ class CompareScreen(Screen[None]):
             yield DiscordantList("A", id="a-only")
             yield DiscordantList("B", id="b-only")
         with VerticalScroll(id="text"):
-            yield Text()
+            yield Detail()
         yield ActionFooter(COMPARE)
 
     def on_mount(self) -> None:
         self.set_class(self.size.height < LOW, "-low")
-        self._choose()
+        self._listen()
         self._show_state()
         self._work()
 
+    def on_unmount(self) -> None:
+        for desk in self._desks.values():
+            desk.unlisten(self._labels_changed)
+
     def on_screen_resume(self) -> None:
         if self.is_mounted:
+            self._listen()
             self._show_state()
             self._work()
 
@@ -130,10 +99,14 @@ class CompareScreen(Screen[None]):
 
     # --- what the app calls ---
 
-    def run_changed(self, dirty: set[str]) -> None:
+    @property
+    def sources(self) -> Sequence[RunSource]:
+        return self.comparing.sources
+
+    def source_changed(self, source: RunSource, dirty: set[str]) -> None:
         if not self.query(Breadcrumbs):
             return  # not composed yet, or on its way out
-        trials = self.source.state.trials
+        trials = source.state.trials
         if "" in dirty or any(trial in trials and trials[trial].done for trial in dirty):
             self._work()
         self._show_state()
@@ -142,45 +115,63 @@ class CompareScreen(Screen[None]):
         if self.query(Breadcrumbs):
             self._show_state()
 
+    # --- labels ---
+
+    def _listen(self) -> None:
+        """To the labels of every run: those of several people, set here or elsewhere."""
+        for source in self.sources:
+            if source not in self._desks:
+                desk = self._desks[source] = desk_of(self.app, source)
+                desk.listen(self._labels_changed)
+
+    def _labels_changed(self, trials: set[str]) -> None:
+        if self.query(Breadcrumbs) and self.worked is not None:
+            self._begun_at = 0.0
+            self._work()
+
+    def _labels_of(self, source: RunSource) -> Labels:
+        desk = self._desks.get(source)
+        return desk.as_analysis_labels() if desk is not None else {}
+
     # --- which arms ---
-
-    @property
-    def arms(self) -> list[str]:
-        return list(self.source.state.arms)
-
-    def _choose(self) -> None:
-        """Arms that aren't there (yet) are chosen when they are."""
-        arms = self.arms
-        if self.arm_a not in arms:
-            self.arm_a = arms[0] if arms else None
-        if self.arm_b not in arms or self.arm_b == self.arm_a:
-            self.arm_b = next((arm for arm in arms if arm != self.arm_a), None)
 
     def action_arm(self, step: int) -> None:
         """The other side steps through the arms that are not the baseline."""
-        others = [arm for arm in self.arms if arm != self.arm_a]
-        if len(others) > 1 and self.arm_b in others:
-            self.arm_b = others[(others.index(self.arm_b) + step) % len(others)]
+        if self.comparing.step(step):
             self._start_anew()
 
     def action_baseline(self) -> None:
-        arms = self.arms
-        if len(arms) > 1 and self.arm_a in arms:
-            self.arm_a = arms[(arms.index(self.arm_a) + 1) % len(arms)]
-            self._choose()
+        if self.comparing.rotate():
             self._start_anew()
 
     def action_attempts(self) -> None:
-        plan = self.source.state.plan
-        if plan is None or plan.attempts < 2:
+        if not self.comparing.several_attempts:
             self.notify("there is one attempt of each task", markup=False)
             return
-        self.attempts = "first" if self.attempts == "all" else "all"
+        self.comparing.attempts = "first" if self.comparing.attempts == "all" else "all"
         self._start_anew()
 
+    def action_common_tasks(self) -> None:
+        if len(self.sources) < 2:
+            self.notify("the arms of one run have its tasks", markup=False)
+            return
+        self.comparing.common_tasks = not self.comparing.common_tasks
+        self._start_anew()
+
+    def action_pick(self) -> None:
+        from screens.arm_picker import ArmPicker
+
+        self.app.push_screen(ArmPicker(self.comparing), self._picked)
+
+    def _picked(self, arms: list[Arm] | None) -> None:
+        if arms:
+            self.comparing.choose(arms)
+            self._listen()
+            self._start_anew()
+
     def _start_anew(self) -> None:
-        self.found = None
-        self._show_found("")
+        self.worked = None
+        self._show_found()
         self._begun_at = 0.0
         self._work()
         self._show_state()
@@ -188,13 +179,16 @@ class CompareScreen(Screen[None]):
     # --- working it out, in a thread ---
 
     @property
-    def _key(self) -> tuple[str, str, Attempts]:
-        return self.arm_a or "", self.arm_b or "", self.attempts
+    def found(self) -> Comparison | None:
+        compared = self.worked.compared if self.worked is not None else None
+        return compared.found if compared is not None else None
 
     def _work(self) -> None:
-        self._choose()
-        if self.arm_a is None or self.arm_b is None:
-            self._show_found("one arm alone has nothing to be compared with" if self.source.caught_up else "")
+        self.comparing.settle()
+        if self.comparing.b is None:
+            alone = "one arm alone has nothing to be compared with; p adds the arms of another run"
+            self.worked = Worked(self.comparing.key, problem=alone) if self.comparing.caught_up else None
+            self._show_found()
             return
         wait = AGAIN_SEC - (perf_counter() - self._begun_at)
         if self._working or wait > 0:
@@ -205,108 +199,69 @@ class CompareScreen(Screen[None]):
             return
         self._begun_at = perf_counter()
         self._working = True
-        outcomes = arm_outcomes(self.source.state)
-        job = partial(self._compare, outcomes, self._key)
-        self.run_worker(job, thread=True, group="compare")
+        job = self.comparing.job(self._labels_of)
+        self.run_worker(lambda: self.post_message(self.Compared(job())), thread=True, group="compare")
 
     def _work_late(self) -> None:
         self._due = False
         self._work()
 
-    def _compare(self, outcomes: dict[str, list[TrialOutcome]], key: tuple[str, str, Attempts]) -> None:
-        a, b, attempts = key
-        found, adjusted, problem = None, None, ""
-        try:
-            found = compare(outcomes[a], outcomes[b], attempts=attempts, names=(a, b))
-            if len(outcomes) > 2:
-                adjusted = against_baseline(outcomes, a)[b]
-        except ValueError as error:
-            problem = clean_line(str(error))
-        self.post_message(self.Compared(found, adjusted, problem, key))
-
     def on_compare_screen_compared(self, event: Compared) -> None:
         self._working = False
-        if event.key == self._key:
-            self.found = event.found
-            self.query_one(Head).adjusted = event.adjusted
-            self._show_found(event.problem)
+        if event.worked.key == self.comparing.key:
+            self.worked = event.worked
+            self._show_found()
             self._show_state()
         else:
             self._begun_at = 0.0
-            self._due = False
-            self._work()
-            return
+            self._due = True
         if self._due:
             self._due = False
             self._work()
 
     # --- showing ---
 
-    @property
-    def context(self) -> str:
-        plan = self.source.state.plan
-        if plan is None:
-            return ""
-        digest = (plan.card_digest or plan.task_set.digest).removeprefix("sha256:")[:7]
-        named = clean_line(" ".join(word for word in (plan.task_set.name, plan.task_set.version[:12]) if word))
-        return " · ".join(word for word in (named, f"card {digest}" if digest else "") if word)
-
-    def _show_found(self, problem: str) -> None:
+    def _show_found(self) -> None:
+        worked, found = self.worked, self.found
         head = self.query_one(Head)
-        head.found = self.found
-        head.text = problem or "working it out …"
+        head.worked = worked
+        head.text = worked.problem if worked is not None else ""
+        if worked is not None and worked.tasks_differ:
+            head.text += " · o compares the common ones"
         head.show()
-        text = self.query_one(Text)
-        text.found, text.context = self.found, self.context
-        text.show()
-        for list_id, tasks in (
-            ("#a-only", self.found.a_only if self.found else ()),
-            ("#b-only", self.found.b_only if self.found else ()),
-        ):
+        detail = self.query_one(Detail)
+        detail.worked, detail.context = worked, self.comparing.context
+        detail.show()
+        for list_id, tasks in (("#a-only", found.a_only if found else ()), ("#b-only", found.b_only if found else ())):
             self.query_one(list_id, DiscordantList).set_tasks(tasks)
 
     def _show_state(self) -> None:
-        source = self.source
-        state = source.state
-        plan = state.plan
+        comparing = self.comparing
         right: Pieces = []
-        left_to_go = len(state.trials) - state.done
-        if left_to_go and source.caught_up:
-            right.append((f"{fmt.count(left_to_go, 'trial')} to go · ", "deck--warn"))
-        right += badge(source, source.clock())
-        run = clean_line(plan.name) if plan else source.folder.name
-        self.query_one(Breadcrumbs).set([run, "compare"] if self.size.width < 100 else ["runs", run, "compare"], right)
+        if comparing.to_go:
+            right.append((f"{fmt.count(comparing.to_go, 'trial')} to go · ", "deck--warn"))
+        right += compare_facts.badges(self.sources)
+        runs = [compare_facts.run_name(source) for source in self.sources]
+        named = runs[0] if len(runs) == 1 else fmt.count(len(runs), "run")
+        wide = self.size.width >= 100
+        self.query_one(Breadcrumbs).set(["runs", named, "compare"] if wide else [named, "compare"], right)
         line = self.query_one(Arms)
-        line.left, line.right = self._arm_names(), self._what()
+        line.left = compare_facts.arm_names(comparing, wide)
+        line.right = compare_facts.what(comparing, self.found, wide)
         line.show()
         self.query_one(Head).show()
-        self.query_one(Text).show()
+        self.query_one(Detail).show()
         footer = self.query_one(ActionFooter)
-        footer.hidden = set() if len(self.arms) > 2 else {"arm(1)"}
-        if plan is None or plan.attempts < 2:
+        footer.hidden = set() if len(comparing.arms) > 2 else {"arm(1)"}
+        if not comparing.several_attempts:
             footer.hidden |= {"attempts"}
-        footer.labels["all_numbers"] = "lists" if self.has_class("-text") else "all numbers"
+        if len(self.sources) < 2:
+            footer.hidden |= {"common_tasks"}
+        if self.detail:
+            footer.labels = {f"detail('{self.detail}')": "lists"}
+        else:
+            footer.labels = {}
         footer.show()
-
-    def _arm_names(self) -> Pieces:
-        pieces: Pieces = []
-        for letter, name in (("A", self.arm_a), ("B", self.arm_b)):
-            if name is None:
-                continue
-            info = self.source.state.arms[name].info
-            wide = self.size.width >= 100
-            pieces += compare_lines.arm_words(letter, name, info.agent if wide else "", info.model if wide else "")
-            pieces.append(("   ", ""))
-        if len(self.arms) > 2:
-            pieces.append((f"of {len(self.arms)} arms", "deck--dim"))
-        return pieces
-
-    def _what(self) -> Pieces:
-        if self.found is None:
-            return [(self.context, "deck--dim")]
-        compared = what_was_compared(self.found)
-        text = f"{compared} · {self.context}" if self.size.width >= 100 else compared
-        return [(text, "deck--dim")]
 
     # --- the lists ---
 
@@ -314,61 +269,117 @@ class CompareScreen(Screen[None]):
         self.query_one("#b-only" if step > 0 else "#a-only", DiscordantList).focus()
 
     def on_line_table_opened(self, event: LineTable.Opened) -> None:
-        self._open(event.key, "a")
+        self._open_both(event.key)
+
+    def _task_here(self) -> str:
+        table = self.focused
+        return (table.cursor_key or "") if isinstance(table, DiscordantList) else ""
+
+    def action_open_both(self) -> None:
+        self._open_both(self._task_here())
+
+    def _discordant(self, name: str) -> DiscordantTask | None:
+        found = self.found
+        return next((task for task in found.discordant if task.task == name), None) if found else None
+
+    def _places(self, task: DiscordantTask) -> list[tuple[RunSource, str] | None]:
+        assert self.worked is not None
+        return [
+            self.comparing.trial(self.worked, side, task.task, attempt)
+            for side, attempt in ((0, task.attempt_a), (1, task.attempt_b))
+        ]
+
+    def _open_both(self, name: str) -> None:
+        from screens.side_by_side import PairOfTrials, SideBySide
+
+        focused = self.focused
+        if not isinstance(focused, DiscordantList) or self._discordant(name) is None:
+            return
+        pairs = []
+        for other in focused.keys:
+            task = self._discordant(other)
+            a, b = self._places(task) if task is not None else (None, None)
+            if a is not None and b is not None:
+                pairs.append(PairOfTrials(other, a, b))
+        names = tuple(arm.name if arm else "" for arm in (self.comparing.a, self.comparing.b))
+        if any(pair.task == name for pair in pairs):
+            self.app.push_screen(SideBySide(pairs, name, (names[0], names[1])), partial(self._seen, focused))
+
+    def _seen(self, table: DiscordantList, task: str | None) -> None:
+        """The cursor goes to the task that was looked at last."""
+        if task is not None:
+            table.move_to_key(task)
 
     def action_open_side(self, side: str) -> None:
-        table = self.focused
-        if isinstance(table, DiscordantList) and table.cursor_key is not None:
-            self._open(table.cursor_key, side)
+        from screens.trial_screen import TrialScreen
 
-    def _open(self, task_name: str, side: str) -> None:
-        found = self.found
-        task = next((task for task in found.discordant if task.task == task_name), None) if found else None
+        task = self._discordant(self._task_here())
         if task is None:
             return
-        arm, attempt = (self.arm_a, task.attempt_a) if side == "a" else (self.arm_b, task.attempt_b)
-        for trial in self.source.state.trials.values():
-            if trial.task == task_name and trial.arm == arm and trial.attempt == attempt:
-                self.app.push_screen(TrialScreen(self.source, trial.trial))
-                return
+        place = self._places(task)[0 if side == "a" else 1]
+        table = self.focused
+        if place is not None and isinstance(table, DiscordantList):
+            source, trial = place
+            order = [found[1] for found in self._side_of(table, side) if found is not None and found[0] is source]
+            self.app.push_screen(TrialScreen(source, trial, order))
 
-    def action_all_numbers(self) -> None:
-        self.toggle_class("-text")
-        if self.has_class("-text"):
-            self.query_one("#text").focus()
+    def _side_of(self, table: DiscordantList, side: str) -> list[tuple[RunSource, str] | None]:
+        """One side's trials of a list's tasks, in the list's order."""
+        tasks = [task for name in table.keys if (task := self._discordant(name)) is not None]
+        return [self._places(task)[0 if side == "a" else 1] for task in tasks]
+
+    # --- the other readings ---
+
+    @property
+    def detail(self) -> str:
+        return self.query_one(Detail).what
+
+    def action_detail(self, what: str) -> None:
+        """Show it in place of the lists; the same key again brings them back."""
+        detail = self.query_one(Detail)
+        detail.what = "" if detail.what == what else what
+        self.set_class(bool(detail.what), "-text")
+        detail.show()
+        if detail.what:
+            pane = self.query_one("#text")
+            pane.scroll_home(animate=False)
+            pane.focus()
         else:
             self.query_one("#a-only").focus()
         self.call_after_refresh(self._show_state)
 
     async def action_step_back(self) -> None:
-        if self.has_class("-text"):
-            self.action_all_numbers()
+        if self.detail:
+            self.action_detail(self.detail)
         else:
             await self.app.run_action("back")
 
     # --- export ---
 
     def action_export(self) -> None:
-        if self.found is None:
+        if self.worked is None or self.worked.compared is None:
             self.notify("nothing is worked out yet", markup=False)
             return
-        plan = self.source.state.plan
-        folder = compare_export.export_folder(self.source.folder, plan.source if plan else "")
-        arms = self.arms
-        name = "comparison"
-        if len(arms) > 2:
-            name += "".join(f"-{fmt.arm_letter(arms.index(arm))}" for arm in (self.arm_a, self.arm_b) if arm in arms)
-        if folder != self.source.folder:
-            name = f"{self.source.folder.name}-{name}"
-        self.run_worker(partial(self._export, self.found, folder, name, self.context), thread=True, group="export")
+        from screens.compare_export_screen import CompareExportScreen
 
-    def _export(self, found: Comparison, folder: Path, name: str, context: str) -> None:
+        folder = compare_export.default_folder([source.run for source in self.sources])
+        self.app.push_screen(CompareExportScreen(folder, compare_export.name_of(self.comparing)), self._export_to)
+
+    def _export_to(self, wanted: compare_export.Wanted | None) -> None:
+        if wanted is not None and self.worked is not None and self.worked.compared is not None:
+            states = {label: source.state for source, label in self.comparing.labels.items()}
+            foreign = [source.folder for source in self.sources if not source.run.ours]
+            job = partial(compare_export.export, self.worked, states, wanted, foreign, self.sources[0].clock())
+            self.run_worker(partial(self._export, job, wanted.folder), thread=True, group="export")
+
+    def _export(self, job: partial[list[Path]], folder: Path) -> None:
         try:
-            paths = compare_export.export(found, folder, name, context)
-        except OSError as error:
-            self.post_message(self.Exported(f"not written: {error.strerror} ({folder})", failed=True))
+            paths = job()
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            self.post_message(self.Exported(f"not written: {why} ({folder})", failed=True))
         else:
-            names = " and ".join(path.name for path in paths)
+            names = ", ".join(path.name for path in paths)
             self.post_message(self.Exported(f"{names} written to {folder}", failed=False))
 
     def on_compare_screen_exported(self, event: Exported) -> None:

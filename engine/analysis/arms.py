@@ -98,7 +98,9 @@ def trials_of(arm: Arm, runs: Mapping[str, RunState], labels: Mapping[str, Label
     records: list[tuple[ArmRef, TrialOutcome, TrialState]] = []
     for ref in arm.refs:
         state = runs[ref.run]
-        by_attempt = {(trial.task, trial.attempt): trial for trial in state.trials.values() if trial.arm == ref.arm}
+        by_attempt = {
+            (trial.task, trial.attempt): trial for trial in list(state.trials.values()) if trial.arm == ref.arm
+        }
         for outcome in outcomes_of(state, ref.arm):
             records.append((ref, outcome, by_attempt[outcome.task, outcome.attempt]))
     number = _by_start(records) if len(arm.refs) > 1 else None

@@ -13,7 +13,7 @@ from engine.trial_state import TrialState
 
 def outcomes_of(state: RunState, arm: str) -> list[TrialOutcome]:
     """Every trial of one arm, as `arm_outcomes` gives them."""
-    return _of_arm(trial for trial in state.trials.values() if trial.arm == arm)
+    return _of_arm(trial for trial in list(state.trials.values()) if trial.arm == arm)
 
 
 def arm_outcomes(state: RunState) -> dict[str, list[TrialOutcome]]:

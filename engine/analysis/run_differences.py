@@ -70,7 +70,7 @@ def between(a: Side, b: Side, names: tuple[str, str] = ("A", "B")) -> Difference
     if not same_run:
         _plans(plan_a, plan_b, cards, silent)
     _trials(a, b, cards, silent, same_run)
-    arms, question = _arms(_info(state_a, arm_a), _info(state_b, arm_b), names, silent)
+    arms, question = _arms(_info(state_a, arm_a), _info(state_b, arm_b), names, silent, same_run)
     return Differences(cards=tuple(cards.texts), arms=arms, unknown=silent.unknown(), question=question)
 
 
@@ -161,7 +161,7 @@ def _trials(a: Side, b: Side, cards: _Found, silent: _Found, same_run: bool) -> 
 
 def _first_trials(state: RunState, arm: str) -> dict[str, TrialState]:
     found: dict[str, TrialState] = {}
-    for trial in state.trials.values():
+    for trial in list(state.trials.values()):  # a thread may work it out while the run goes on
         if trial.arm == arm and (trial.task not in found or trial.attempt < found[trial.task].attempt):
             found[trial.task] = trial
     return found
@@ -240,7 +240,10 @@ def _info(state: RunState, arm: str) -> ArmInfo:
     return state.arms[arm].info if arm in state.arms else ArmInfo(name=arm, agent="")
 
 
-def _arms(a: ArmInfo, b: ArmInfo, names: tuple[str, str], silent: _Found) -> tuple[tuple[str, ...], str]:
+def _arms(
+    a: ArmInfo, b: ArmInfo, names: tuple[str, str], silent: _Found, same_run: bool
+) -> tuple[tuple[str, ...], str]:
+    """One run has one installation of an agent: its version needs no word there."""
     found = _Found(names)
     apart: set[str] = set()
     for what, one, two in (
@@ -252,6 +255,8 @@ def _arms(a: ArmInfo, b: ArmInfo, names: tuple[str, str], silent: _Found) -> tup
             if one != two:
                 found.differ(what, one, two)
                 apart.add(what)
+        elif same_run and not one and not two and a.agent == b.agent:
+            continue
         elif one or two or what != "model":  # an agent without a model, such as an oracle, hides nothing
             silent.silent(what, bool(one), bool(two))
             if what == "model":

@@ -11,10 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from console.app import TrialDeckApp
 from engine import events as ev
-from screens.compare_export import export_folder
+from engine.readers.open_run import OpenedRun, open_run
+from engine.readers.run_folder import TrialdeckFormat
+from screens.compare_export import default_folder, refuse_foreign
 from screens.compare_screen import CompareScreen
 from screens.trial_screen import TrialScreen
 from screens.widgets.discordant_list import DiscordantList
@@ -25,6 +28,11 @@ from tests.screens.fake_run import at, begun, ended, plan, trial_id
 pytestmark = pytest.mark.anyio
 A, B = "sonnet-5.5", "sol-6.1"
 SIZES = [(80, 24), (120, 40), (200, 60)]
+
+
+class Foreign(TrialdeckFormat):
+    kind = "harbor"
+    ours = False
 
 
 @pytest.fixture
@@ -75,7 +83,7 @@ async def test_the_worked_example_reads_as_published(tmp_path: Path, size: tuple
         assert "of completed" in text and "of assigned" in text
         assert "A only  20" in text and "B only  10" in text
         assert "terminal-bench 4.0.0 · card 7f3a91c" in text or size[0] == 80
-        await pilot.press("s")
+        await pilot.press("n")
         await pilot.pause()
         assert "terminal-bench 4.0.0 · card 7f3a91c" in screen_text(app)
         assert all(len(line) <= size[0] for line in screen_lines(app))
@@ -97,11 +105,13 @@ async def test_an_unknown_cost_makes_a_lower_bound_and_never_a_zero(tmp_path: Pa
         assert "$0.00" not in text
 
 
-async def test_enter_opens_as_trial_and_b_opens_bs(tmp_path: Path) -> None:
+async def test_a_and_b_open_a_side_and_brackets_follow_the_list(tmp_path: Path) -> None:
     async with compared(tmp_path / "run", verdicts(1, 2, 1, 1, 1.0, 1.0)) as (app, pilot, screen):
-        await pilot.press("down", "enter")
+        await pilot.press("down", "a")
         await until(pilot, lambda: isinstance(app.screen, TrialScreen), "A's trial opens")
         assert isinstance(app.screen, TrialScreen) and app.screen.trial_id == trial_id(2, A, 1)
+        await pilot.press("left_square_bracket")
+        assert app.screen.trial_id == trial_id(1, A, 1)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen, "back")
         await pilot.press("right", "b")
@@ -142,17 +152,41 @@ async def test_export_writes_whole_files_and_says_where(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     async with compared(folder, verdicts(50, 20, 10, 20, 2.0, 1.2), (200, 60)) as (app, pilot, _screen):
         await pilot.press("e")
-        await until(pilot, lambda: (folder / "comparison.json").exists(), "it is written")
+        await until(pilot, lambda: "Export the comparison" in screen_text(app), "what and where is asked")
+        await pilot.press("3", "4", "5", "enter")
         await until(pilot, lambda: any("written to" in said.message for said in app._notifications), "it is said")
         written = json.loads((folder / "comparison.json").read_text())
         assert written["table"] == {"both": 50, "a_only": 20, "b_only": 10, "neither": 20}
+        assert written["sources"][0]["card_digest"] == "sha256:7f3a91c0d4"
         assert "## sonnet" in (folder / "comparison.md").read_text()
+        assert len([row for row in (folder / "comparison.csv").read_text().splitlines() if row[:2] != "# "]) > 100
+        assert "<svg" in (folder / "comparison.html").read_text() and (folder / "comparison.svg").exists()
         assert not list(folder.glob(".comparison*"))
 
 
+async def test_an_export_goes_to_the_folder_asked_for_and_esc_writes_nothing(tmp_path: Path) -> None:
+    async with compared(tmp_path / "run", verdicts(2, 1, 1, 1, 1.0, 1.0)) as (app, pilot, _screen):
+        await pilot.press("e", "escape", "e", "1", "tab")
+        app.screen.query_one("#folder", Input).value = str(tmp_path)
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "comparison.json").exists(), "it is written")
+        assert not (tmp_path / "comparison.md").exists() and not list((tmp_path / "run").glob("comparison*"))
+        await pilot.press("e", "tab")
+        app.screen.query_one("#folder", Input).value = str(tmp_path / "nowhere")
+        await pilot.press("enter")
+        await until(pilot, lambda: any("not written" in said.message for said in app._notifications), "it is said")
+
+
 def test_no_byte_is_written_into_a_folder_of_another_system(tmp_path: Path) -> None:
-    assert export_folder(tmp_path, "trialdeck") == tmp_path
-    assert export_folder(tmp_path, "harbor") == Path.cwd()
+    (tmp_path / "job" / "trial").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "job")
+    for inside in ("job", "job/trial", "link", "job/../job"):
+        with pytest.raises(ValueError, match="another system's run"):
+            refuse_foreign(tmp_path / inside, [tmp_path / "job"])
+    refuse_foreign(tmp_path, [tmp_path / "job"])
+    assert default_folder([OpenedRun(tmp_path / "job", Foreign())]) == Path.cwd()
+    ours = open_run(tmp_path / "ours")
+    assert default_folder([ours]) == tmp_path / "ours" and default_folder([ours, ours]) == Path.cwd()
 
 
 async def test_with_more_arms_the_pair_is_chosen_with_keys(tmp_path: Path) -> None:
@@ -168,7 +202,7 @@ async def test_with_more_arms_the_pair_is_chosen_with_keys(tmp_path: Path) -> No
         events += [*begun(trial, task), *ended(trial, task + 300, False)]
     async with compared(tmp_path / "run", events) as (app, pilot, screen):
         assert "of 3 arms" in screen_text(app)
-        assert "Holm-adjusted p 1.00, over 2 arms compared with A" in screen_text(app)
+        assert "p 1.00 raw, Holm-adjusted p 1.00, over 2 arms compared with A" in screen_text(app)
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: screen.found is not None and screen.found.arms[1].name == "third", "A against third")
         assert screen.found is not None and screen.found.arms[0].name == A
@@ -186,7 +220,7 @@ async def test_one_arm_alone_and_an_empty_run_say_so(tmp_path: Path) -> None:
     ]
     async with compared(tmp_path / "run", alone, wait=False) as (app, pilot, _screen):
         await until(pilot, lambda: "one arm alone" in screen_text(app), "it is said")
-        for key in ("enter", "b", "e", "s", "s", "t", "right_square_bracket"):
+        for key in ("enter", "a", "b", "e", "s", "d", "n", "n", "t", "o", "right_square_bracket"):
             await pilot.press(key)
         assert app.is_running
 
@@ -207,7 +241,7 @@ async def test_hostile_names_reach_no_strip(tmp_path: Path, size: tuple[int, int
     assert isinstance(first, ev.RunPlanned)
     events[0] = msgspec.structs.replace(first, name=hostile, task_set=ev.TaskSetInfo(name=hostile, version=hostile))
     async with compared(tmp_path / "run", events, size) as (app, pilot, _screen):
-        for keys in ("s", "s", "right", "left"):
+        for keys in ("n", "s", "d", "d", "right", "left"):
             await pilot.press(keys)
             await pilot.pause()
             text = "".join(screen_lines(app))

@@ -64,7 +64,7 @@ CASES: dict[str, tuple[Callable[[Path], None], Callable[[RunSource], Screen[None
     "trial-steps": (trial, lambda source: TrialScreen(source, fake_trial.STEPS), ()),
     "trial-evidence": (trial, lambda source: TrialScreen(source, fake_trial.TRIAL), ("i", "space", "down", "enter")),
     "compare": (comparison, CompareScreen, ()),
-    "compare-text": (comparison, CompareScreen, ("s",)),
+    "compare-text": (comparison, CompareScreen, ("n",)),
 }
 
 

@@ -1,0 +1,86 @@
+"""Which formats a comparison is written in, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from screens.compare_export import TITLES, Wanted
+from screens.widgets.lines import Line, Lines
+
+
+class Formats(Lines, can_focus=True):
+    """Lines with a mark each; numbers and the mouse change them."""
+
+    def __init__(self, chosen: set[str]) -> None:
+        super().__init__()
+        self.chosen = chosen
+
+    def make(self, width: int) -> list[Line]:
+        lines: list[Line] = []
+        for number, (ending, title) in enumerate(TITLES.items(), 1):
+            on = ending in self.chosen
+            mark = "[x]" if on else "[ ]"
+            lines.append(
+                ([(f" {number} ", "deck--key"), (f"{mark} ", "deck--strong" if on else "deck--dim"), (title, "")], [])
+            )
+        return lines
+
+
+class CompareExportScreen(ModalScreen[Wanted | None]):
+    """Returns what is wanted; None for Esc."""
+
+    CSS_PATH = "compare_export_screen.tcss"
+    AUTO_FOCUS = "Formats"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "give_up", show=False),
+        Binding("enter", "write", show=False),
+        *(Binding(str(number), f"turn({number})", show=False) for number in range(1, len(TITLES) + 1)),
+    ]
+
+    def __init__(self, folder: Path, name: str) -> None:
+        super().__init__()
+        self.folder = folder
+        self.file_name = name
+        self.chosen = {"md", "json"}
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static("Export the comparison", classes="title", markup=False)
+            yield Formats(self.chosen)
+            yield Static("folder", classes="label", markup=False)
+            yield Input(str(self.folder), id="folder")
+            yield Static("", id="said", markup=False)
+            yield Static("enter writes · 1–5 formats · tab folder · esc not now", classes="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(Formats).show()
+
+    def action_turn(self, number: int) -> None:
+        ending = list(TITLES)[number - 1]
+        self.chosen ^= {ending}
+        self.query_one(Formats).chosen = self.chosen
+        self.query_one(Formats).show()
+        self.query_one("#said", Static).update("")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_write()
+
+    def action_write(self) -> None:
+        if not self.chosen:
+            self.query_one("#said", Static).update("choose at least one format")
+            return
+        text = self.query_one("#folder", Input).value.strip()
+        folder = Path(text).expanduser() if text else Path.cwd()
+        formats = tuple(ending for ending in TITLES if ending in self.chosen)
+        self.dismiss(Wanted(folder, self.file_name, formats))
+
+    def action_give_up(self) -> None:
+        self.dismiss(None)

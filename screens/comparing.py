@@ -1,0 +1,191 @@
+"""Which arms of which runs are compared, and the numbers worked out from them, in a thread. No widget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.analysis.arms import Arm, ArmRef, ArmTrials, arm_refs, joined, one_each, trials_of
+from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
+from engine.analysis.movers import Mover, movers
+from engine.analysis.pairs import Attempts
+from engine.analysis.sensitivity import Labels
+from engine.text import clean_line
+from screens.source import RunSource
+
+LabelsOf = Callable[[RunSource], Labels]
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What a thread found. `problem` says why there is no comparison; `tasks_differ`: the common tasks can be asked
+    for. `trials` are A's and B's, `key` what was asked."""
+
+    key: object
+    compared: Compared | None = None
+    trials: tuple[ArmTrials, ArmTrials] | None = None
+    movers: tuple[Mover, ...] = ()
+    problem: str = ""
+    tasks_differ: bool = False
+
+
+class Comparing:
+    """`arms` are chosen, the first is the baseline; `other` is the place of B among them. Without a choice these are
+    all arms of all runs, the same arm of several runs joined where `join` says so.
+
+    Belongs to the UI thread, but for what `job` returns.
+    """
+
+    def __init__(self, sources: Sequence[RunSource]) -> None:
+        self.sources = list(sources)
+        self.arms: list[Arm] = []
+        self.other = 1
+        self.attempts: Attempts = "all"
+        self.common_tasks = False
+        self.join = False
+        self.labelled = True
+        self._chosen = False
+
+    # --- runs and arms ---
+
+    @property
+    def labels(self) -> dict[RunSource, str]:
+        """A short name for each run: its folder's, with a number where two are called alike."""
+        found: dict[RunSource, str] = {}
+        for source in self.sources:
+            name = clean_line(source.folder.name or str(source.folder), 60)
+            taken = set(found.values())
+            number = 2
+            unique = name
+            while unique in taken:
+                unique = f"{name} #{number}"
+                number += 1
+            found[source] = unique
+        return found
+
+    @property
+    def by_label(self) -> dict[str, RunSource]:
+        return {label: source for source, label in self.labels.items()}
+
+    @property
+    def refs(self) -> list[ArmRef]:
+        return arm_refs({label: source.state for source, label in self.labels.items()})
+
+    def add(self, source: RunSource) -> None:
+        if source not in self.sources:
+            self.sources.append(source)
+
+    def choose(self, arms: Sequence[Arm], other: int = 1) -> None:
+        self.arms = list(arms)
+        self.other = other
+        self._chosen = True
+
+    def settle(self) -> None:
+        """Arms that have come since are taken in as long as nobody has chosen; those that are gone leave."""
+        refs = self.refs
+        if self._chosen:
+            known = set(refs)
+            self.arms = [arm for arm in self.arms if all(ref in known for ref in arm.refs)]
+        else:
+            states = {label: source.state for source, label in self.labels.items()}
+            before = [arm.refs for arm in self.arms]
+            every = joined(refs, states) if self.join else one_each(refs)
+            # a baseline that was stepped to stays in front
+            order = {ref: place for place, ref in enumerate(before)}
+            self.arms = sorted(every, key=lambda arm: order.get(arm.refs, len(order)))
+        self.other = min(max(1, self.other), max(1, len(self.arms) - 1))
+
+    @property
+    def a(self) -> Arm | None:
+        return self.arms[0] if self.arms else None
+
+    @property
+    def b(self) -> Arm | None:
+        return self.arms[self.other] if self.other < len(self.arms) else None
+
+    def step(self, step: int) -> bool:
+        """Another arm as B. False where there is none."""
+        others = len(self.arms) - 1
+        if others < 2:
+            return False
+        self.other = 1 + (self.other - 1 + step) % others
+        return True
+
+    def rotate(self) -> bool:
+        """The next arm becomes the baseline."""
+        if len(self.arms) < 2:
+            return False
+        self.arms = [*self.arms[1:], self.arms[0]]
+        self.other = 1
+        return True
+
+    # --- what is known before any number ---
+
+    @property
+    def several_attempts(self) -> bool:
+        joins = any(len(arm.refs) > 1 for arm in self.arms)
+        return joins or any(plan.attempts > 1 for source in self.sources if (plan := source.state.plan) is not None)
+
+    @property
+    def to_go(self) -> int:
+        return sum(len(source.state.trials) - source.state.done for source in self.sources if source.caught_up)
+
+    @property
+    def caught_up(self) -> bool:
+        return all(source.caught_up for source in self.sources)
+
+    @property
+    def context(self) -> str:
+        """The task sets and the cards, each named once."""
+        plans = [source.state.plan for source in self._shown_sources() if source.state.plan is not None]
+        sets = [f"{plan.task_set.name} {plan.task_set.version[:12]}".strip() for plan in plans]
+        digests = [(plan.card_digest or plan.task_set.digest).removeprefix("sha256:")[:7] for plan in plans]
+        words = [clean_line(" and ".join(dict.fromkeys(word for word in sets if word)))]
+        cards = list(dict.fromkeys(digest for digest in digests if digest))
+        if cards:
+            words.append(f"{'card' if len(cards) == 1 else 'cards'} {clean_line(', '.join(cards))}")
+        return " · ".join(word for word in words if word)
+
+    def _shown_sources(self) -> list[RunSource]:
+        by_label = self.by_label
+        labels = [ref.run for arm in (self.a, self.b) if arm is not None for ref in arm.refs]
+        return [by_label[label] for label in dict.fromkeys(labels) if label in by_label]
+
+    # --- numbers ---
+
+    @property
+    def key(self) -> object:
+        return (tuple(self.arms), self.other, self.attempts, self.common_tasks, self.labelled)
+
+    def job(self, labels_of: LabelsOf) -> Callable[[], Worked]:
+        """To be called in a thread. Labels are taken now."""
+        states = {label: source.state for source, label in self.labels.items()}
+        labels: Mapping[str, Labels] = {}
+        if self.labelled:
+            labels = {label: labels_of(source) for source, label in self.labels.items()}
+        arms, other, attempts = list(self.arms), self.other, self.attempts
+        common, labelled, key = self.common_tasks, self.labelled, self.key
+
+        def work() -> Worked:
+            try:
+                trials = [trials_of(arm, states, labels) for arm in arms]
+                compared = compare_arms(
+                    trials, other, states, attempts=attempts, common_tasks=common, labelled=labelled
+                )
+            except TasksDiffer as error:
+                return Worked(key, problem=clean_line(str(error)), tasks_differ=error.common > 0)
+            except ValueError as error:
+                return Worked(key, problem=clean_line(str(error)))
+            a, b = trials[0], trials[other]
+            moving = movers(a.outcomes, b.outcomes, {**a.labels, **b.labels}) if labelled else ()
+            return Worked(key, compared, (a, b), moving)
+
+        return work
+
+    def trial(self, worked: Worked, side: int, task: str, attempt: int) -> tuple[RunSource, str] | None:
+        """Where a trial of the comparison is: side 0 is A."""
+        if worked.trials is None:
+            return None
+        found = worked.trials[side].origin.get((task, attempt))
+        source = self.by_label.get(found[0]) if found is not None else None
+        return (source, found[1]) if source is not None and found is not None else None
