@@ -65,7 +65,7 @@ class Focusable(Protocol):
 def keys_without_use(view: Widget | None) -> set[str]:
     """Actions of the trial screen that mean nothing to what is open."""
     return {
-        *({"follow"} if not isinstance(view, Followable) else ()),
+        *({"follow"} if not isinstance(view, Followable) or getattr(view, "live", True) is False else ()),
         *({"wrap"} if not isinstance(view, Wrappable) else ()),
         *({"search"} if not isinstance(view, Searchable) else ()),
         *({"hit(1)"} if not isinstance(view, LogView) or view.search is None else ()),

@@ -147,6 +147,7 @@ class TrialScreen(Screen[None]):
         footer = self.query_one(ActionFooter)
         footer.hidden = set() if trial.issues else {"issues"}
         footer.hidden |= keys_without_use(self.view)
+        footer.part = self.view
         if self.wide:
             footer.hidden |= {"tab(0)"}
         footer.show()

@@ -208,6 +208,8 @@ class LineTable(ScrollView, can_focus=True):
             if self._painted.get(y) != line:
                 self._made[y] = (top, room, line)
                 regions.append(Region(0, y, width, 1))
+            else:
+                self._made.pop(y, None)  # it changed and changed back before it was painted
         if regions:
             self.refresh(*regions)
 

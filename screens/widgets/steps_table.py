@@ -14,19 +14,19 @@ from screens import format as fmt
 from screens.columns import Column
 from screens.pieces import Pieces
 from screens.steps_actions import STEPS
-from screens.steps_text import ended, offset, start_of, what
+from screens.steps_text import ended, has_failed, offset, start_of, what
 from screens.trial_facts import tokens
 from screens.widgets.line_table import TABLE, LineTable
 
 COLUMNS = (
-    Column("number", "#", 5, keep=99, right=True),
-    Column("time", "time", 7, keep=70, right=True),
+    Column("number", "#", 4, keep=99, right=True),
+    Column("time", "time", 6, keep=70, right=True),
     Column("ended", "", 8, keep=90),
-    Column("what", "what", 14, keep=100, widest=500),
+    Column("what", "what", 18, keep=100, widest=500),
     Column("in", "in", 6, keep=40, right=True),
     Column("out", "out", 6, keep=35, right=True),
     Column("cost", "cost", 6, keep=45, right=True),
-    Column("took", "took", 7, keep=50, right=True),
+    Column("took", "took", 6, keep=50, right=True),
 )
 
 
@@ -46,6 +46,7 @@ class StepsTable(LineTable):
         self.waiting_text = "reading"
         self._keys: list[str] = []
         self._start: datetime | None = None
+        self._told = {"number", "what"}
 
     def set_trajectory(self, trajectory: Trajectory | None, errors: frozenset[int]) -> None:
         self.steps = trajectory.steps if trajectory is not None else ()
@@ -53,6 +54,7 @@ class StepsTable(LineTable):
         self._start = start_of(trajectory) if trajectory is not None else None
         if len(self._keys) > len(self.steps):
             self._keys.clear()
+        self._told = self._what_is_told()
         self._keys += [str(row) for row in range(len(self._keys), len(self.steps))]
         self.rows_changed()
 
@@ -81,8 +83,13 @@ class StepsTable(LineTable):
 
     def columns(self) -> Sequence[Column]:
         """What no step tells is left out."""
+        return [column for column in COLUMNS if column.name in self._told]
+
+    def _what_is_told(self) -> set[str]:
         steps = self.steps
-        told = {"number", "what", "ended"}
+        told = {"number", "what"}
+        if any(has_failed(step, self.errors) for step in steps):
+            told.add("ended")
         if any(step.at is not None for step in steps):
             told.add("time")
         if any(step.tokens_in is not None for step in steps):
@@ -91,7 +98,7 @@ class StepsTable(LineTable):
             told.add("cost")
         if any(step.seconds is not None for step in steps) or "time" in told:
             told.add("took")
-        return [column for column in COLUMNS if column.name in told]
+        return told
 
     def cell(self, key: str, column: str) -> Pieces:
         row = int(key)
