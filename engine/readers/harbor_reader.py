@@ -34,6 +34,8 @@ LOOK_SEC = 0.25
 OWNER_SEC = 1.0
 BUDGET_SEC = 0.2
 """How long one poll tells of trials that are over; the rest waits for the next one."""
+GONE_SEC = 2.0
+"""How long the folder of a trial may be away while Harbor runs: it deletes one before it says why."""
 _RECHECKED = 200
 """Trials that are over and looked at again in one poll: a regrade or a rerun changes them."""
 _CANCELLED, _UNSCORED = 130, 3
@@ -78,11 +80,13 @@ class HarborReader:
         if self._planned is not None and not self._untold and now - self._looked_at < LOOK_SEC:
             return []
         self._looked_at = now
-        plans = list(self._read_plan())
+        self._read_plan()
+        plans: list[ev.AnyEvent] = []
         told: list[ev.AnyEvent] = list(self._read_log())
         new = self._find_trials()
         alive = self._alive()
         told += self._begin(alive)
+        told += () if alive else self._broken()
         told += self._gone()
         plans += self._plan_trials(new)
         told += self._tell_trials(alive)
@@ -102,21 +106,21 @@ class HarborReader:
 
     # --- the plan ---
 
-    def _read_plan(self) -> Iterator[ev.AnyEvent]:
+    def _read_plan(self) -> None:
         looked = [file.look() for file in (self._config, self._lock, self._result)]
         if any(looked):
             self._plan.tell(self._config.value, self._lock.value, self._result.value)
-        for file in (self._config, self._lock, self._result):
-            if file.problem and file.value is None and not self._alive():
-                yield from self._broken(file.path.name, file.problem)
 
-    def _broken(self, name: str, problem: str) -> Iterator[ev.AnyEvent]:
-        if name in self._said:
-            return
-        self._said.add(name)
-        said = f"{name} of the job {problem}: what it would have told is missing"
-        issue = Issue(Severity.WARNING, None, Code.HARNESS_FAILED, said, (Evidence("file", problem, name),))
-        yield ev.RunIssue(at=self._last_sign(), issue=issue)
+    def _broken(self) -> Iterator[ev.AnyEvent]:
+        """Files of the job that nobody is about to write whole."""
+        for file in (self._config, self._lock, self._result):
+            name, problem = file.path.name, file.problem
+            if not problem or file.value is not None or name in self._said:
+                continue
+            self._said.add(name)
+            said = f"{name} of the job {problem}: what it would have told is missing"
+            issue = Issue(Severity.WARNING, None, Code.HARNESS_FAILED, said, (Evidence("file", problem, name),))
+            yield ev.RunIssue(at=self._last_sign(), issue=issue)
 
     def _run_planned(self) -> ev.RunPlanned | None:
         planned = self._plan.planned(self._began(), len(self._trials) + len(self._pending), self._versions)
@@ -154,14 +158,13 @@ class HarborReader:
         for path in folders_in(self.folder):
             if path.name not in self._trials and is_inside(self.folder, path):
                 trial = self._trials[path.name] = HarborTrial(path)
+                trial.look()
+                self._note_times(trial)
                 new.append(trial)
         return new
 
     def _plan_trials(self, new: list[HarborTrial]) -> Iterator[ev.AnyEvent]:
         """Trials of one task and arm are numbered by their start; those that still run come last."""
-        for trial in new:
-            trial.look()
-            self._note_times(trial)
         late = self._last_sign()
         new.sort(key=lambda one: ((one.record.started if one.record else None) or late, one.name))
         for trial in new:
@@ -207,9 +210,14 @@ class HarborReader:
         """Harbor deletes what was cut off when it resumes a job, and a run that it tries again."""
         for name, trial in list(self._trials.items()):
             if trial.told or trial.folder.is_dir():
+                trial.gone_at = 0.0
                 continue
-            if len(self._job_log.retries.get(name, ())) >= trial.run_number and self._alive():
+            retries = len(self._job_log.retries.get(name, ()))
+            if retries and retries + 1 >= trial.run_number and self._alive():
                 continue  # it comes back under the same name
+            trial.gone_at = trial.gone_at or time.monotonic()
+            if self._alive() and time.monotonic() - trial.gone_at < GONE_SEC:
+                continue
             del self._trials[name]
             self._untold = [one for one in self._untold if one != name]
             pair = self._pair_of(trial)
@@ -261,6 +269,8 @@ class HarborReader:
             trial.run_number += 1
 
     def _still_open(self, trial: HarborTrial, alive: bool) -> Iterator[ev.AnyEvent]:
+        if alive and not trial.folder.is_dir():
+            return  # it comes back, or is taken back
         if alive:
             if not trial.running:
                 trial.running, trial.cut_off, trial.phase = True, False, None
@@ -310,7 +320,7 @@ class HarborReader:
         before, self._owner = self._owner, worked_on_here(self.folder, _WORDS, _NOT_RUNNING)
         if before and not self._owner:
             self._pulse = Pulse(self._pulse.silent_sec)
-        signs = tuple((name, trial.signs()) for name, trial in self._trials.items() if not trial.told)
+        signs = tuple((name, trial.signs()) for name, trial in self._trials.items())
         updated = values.text(values.within(self._result.value, "updated_at"))
         self._pulse.look((updated, self._log.offset, len(self._trials), signs))
         return self._owner or self._pulse.beats

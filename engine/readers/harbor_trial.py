@@ -41,6 +41,8 @@ class HarborTrial:
         self.cut_off = False
         """It has been told as cut off."""
         self.run_number = 1
+        self.gone_at = 0.0
+        """When its folder was first missed, by the monotonic clock; 0: it is there."""
         self.phase: Phase | None = None
         self.activity = ""
         self._result = JsonFile(folder, folder / RESULT)
@@ -78,7 +80,9 @@ class HarborTrial:
     # --- while it runs ---
 
     def signs(self) -> tuple[object, ...]:
-        """What moves while it runs: the sizes of its logs."""
+        """What moves while it runs: the sizes of its logs. Once it is over: which record it has."""
+        if self.record is not None:
+            return self.record.id, self.record.finished
         found: list[object] = []
         for part in ("", "agent", "verifier", "steps"):
             for path in files_in(self.folder, self.folder / part if part else self.folder, most=50):
