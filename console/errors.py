@@ -19,6 +19,7 @@ SAID_AS_THEY_ARE = frozenset(
         "console.engine_check.NoEngine",
         "console.errors.Unusable",
         "console.machine.trouble.Trouble",
+        "console.settings.SettingsInvalid",
         "engine.agents.agent.AgentConfigInvalid",
         "engine.environments.docker.engine_api.EngineCallFailed",
         "engine.environments.docker.host_tools.ToolMissing",

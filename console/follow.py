@@ -22,17 +22,31 @@ def choose_output(*, plain: bool, as_json: bool) -> Shown:
     """The console where there is a terminal that can show it, else plain lines."""
     if as_json:
         return Shown.JSON
+    if in_browser() and not plain:
+        return Shown.CONSOLE
     terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     return Shown.CONSOLE if terminal and not plain else Shown.PLAIN
 
 
-def follow(folder: Path, output: Shown, *, engine: subprocess.Popen[bytes] | None) -> int:
+def in_browser() -> bool:
+    """Whether what the console paints goes to a browser (`trialdeck serve`): there is no terminal then."""
+    return bool(os.environ.get("TEXTUAL_DRIVER"))
+
+
+def follow(
+    folder: Path,
+    output: Shown,
+    *,
+    engine: subprocess.Popen[bytes] | None,
+    read_only: bool = False,
+    replay_speed: float | None = None,
+) -> int:
     """Show the run until it ends (or the person leaves); returns the exit code. `engine` is set where this process
     started it: only then does Ctrl-C cancel the run."""
     if output is Shown.CONSOLE:
         from console.open_app import show_run
 
-        return show_run(folder, engine=engine)
+        return show_run(folder, engine=engine, read_only=read_only, replay_speed=replay_speed)
     from console.plain_output import follow_plain
 
     def interrupt(times: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import perf_counter
 
+from engine.readers.replayed import Replay
 from screens.app_protocols import KeptWithRun
 from screens.source import SLICE_SEC, Clock, RunSource
 
@@ -24,9 +25,10 @@ class OpenSources:
     A run stays open while `keep_only` names it, or while it is `pinned`.
     """
 
-    def __init__(self, clock: Clock, on_events: Callable[[], None]) -> None:
+    def __init__(self, clock: Clock, on_events: Callable[[], None], replay: Replay | None = None) -> None:
         self._clock = clock
         self._on_events = on_events
+        self._replay = replay
         self._open: dict[Path, RunSource] = {}
         self._desks: dict[Path, KeptWithRun] = {}
         self._turn = 0
@@ -41,7 +43,9 @@ class OpenSources:
         if source is None:
             if len(self._open) >= MOST_OPEN:
                 raise TooManyOpen(f"{len(self._open)} runs are open; leave a comparison before you open another one")
-            source = self._open[key] = RunSource(folder, self._clock)
+            source = self._open[key] = RunSource(folder, self._clock if self._replay is None else self._replay.now)
+            if self._replay is not None:
+                source.run = self._replay.of(source.run)
             source.on_events = self._on_events
             source.start()
         return source
@@ -86,7 +90,7 @@ class OpenSources:
     @property
     def pending(self) -> bool:
         """Whether events have been read that are not yet folded."""
-        return any(source.pending for source in self._open.values())
+        return any(source.pending and not source.held for source in self._open.values())
 
     def pump(self, budget_sec: float = SLICE_SEC) -> dict[RunSource, set[str]]:
         """Fold what came, for at most about `budget_sec` over all runs; returns what changed in each.
@@ -99,10 +103,10 @@ class OpenSources:
         begin = self._turn % max(1, len(sources))
         sources = sources[begin:] + sources[:begin]
         until = perf_counter() + budget_sec
-        busy = sum(1 for source in sources if source.pending)
+        busy = sum(1 for source in sources if source.pending and not source.held)
         changed: dict[RunSource, set[str]] = {}
         for source in sources:
-            waiting = source.pending > 0
+            waiting = source.pending > 0 and not source.held
             if waiting and perf_counter() >= until:
                 continue
             dirty = source.pump((until - perf_counter()) / max(1, busy))

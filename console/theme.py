@@ -1,4 +1,4 @@
-"""Our colours: calm grounds, one accent, muted words for good and bad, and shades that stay readable on each of them."""
+"""Our colours: calm grounds, one accent, muted words for good and bad, and shades that stay readable on each."""
 
 from __future__ import annotations
 

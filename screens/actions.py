@@ -58,12 +58,16 @@ class Action:
 
     @property
     def ident(self) -> str:
-        """The name in a keymap: `sort` of `sort(1)`, `sort_back` of `sort(-1)`, `tab_3` of `tab(3)`."""
+        """The name in a keymap: `sort` of `sort(1)`, `sort_back` of `sort(-1)`, `jump_back_5` of `jump(-5)`."""
         name, _, argument = self.name.partition("(")
         argument = argument.rstrip(")").strip("\"'")
         if argument in _PLAIN:
             return name
-        return f"{name}_{_WORDS.get(argument) or re.sub(r'[^A-Za-z0-9]+', '_', argument).strip('_')}"
+        if argument in _WORDS:
+            return f"{name}_{_WORDS[argument]}"
+        if argument.startswith("-"):
+            name, argument = f"{name}_back", argument[1:]
+        return f"{name}_{re.sub(r'[^A-Za-z0-9]+', '_', argument).strip('_')}"
 
 
 _PLAIN = ("", "1", "True")

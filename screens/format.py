@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from engine import trial_state
 from engine.issues import Severity
@@ -137,14 +137,28 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+_zone: tzinfo | None = None
+
+
+def show_times_in_utc(utc: bool) -> None:
+    """Times of day in UTC, or in this machine's zone; of the whole process."""
+    global _zone
+    _zone = UTC if utc else None
+
+
+def in_zone(at: datetime) -> datetime:
+    """The moment in the zone that times are shown in."""
+    return at.astimezone(_zone)
+
+
 def wall_time(at: datetime | None) -> str:
-    """Local time of day."""
-    return DASH if at is None else at.astimezone().strftime("%H:%M:%S")
+    """Time of day, local unless UTC is wanted."""
+    return DASH if at is None else in_zone(at).strftime("%H:%M:%S")
 
 
 def wall_date(at: datetime | None) -> str:
-    """Local day and minute."""
-    return DASH if at is None else at.astimezone().strftime("%Y-%m-%d %H:%M")
+    """Day and minute, local unless UTC is wanted."""
+    return DASH if at is None else in_zone(at).strftime("%Y-%m-%d %H:%M")
 
 
 def ago(seconds: float) -> str:

@@ -110,5 +110,5 @@ def _since(at: datetime | None, now: datetime) -> str:
     """A moment, not a span: nothing has to be painted anew while nothing happens."""
     if at is None:
         return ""
-    today = at.astimezone().date() == now.astimezone().date()
+    today = fmt.in_zone(at).date() == fmt.in_zone(now).date()
     return f" since {fmt.wall_time(at) if today else fmt.wall_date(at)}"

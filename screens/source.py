@@ -36,6 +36,8 @@ _CHECK_EVERY = 32
 _TAIL = 1_000
 """A look that finds fewer events than this has reached the end of the file."""
 
+_SAMPLES = (ev.ResourceSampled, ev.HostSampled)
+
 Clock = Callable[[], datetime]
 
 
@@ -54,6 +56,7 @@ class RunSource:
         self.liveness = Liveness.STARTING
         self.caught_up = False
         self.problem = ""
+        self.held_at: datetime | None = None
         self.on_events: Callable[[], None] | None = None
         self._pending: deque[ev.AnyEvent] = deque()
         self._news = False
@@ -87,6 +90,28 @@ class RunSource:
         return self.liveness is Liveness.STALE
 
     @property
+    def held(self) -> bool:
+        """Whether what comes waits unseen; see `hold`."""
+        return self.held_at is not None
+
+    def hold(self) -> None:
+        """The state stays as it is now, and so does `now`; what comes is read and waits."""
+        if self.held_at is None:
+            self.held_at = self.now()
+
+    def go_on(self) -> None:
+        """Take in what has come since `hold`."""
+        self.held_at = None
+        self._called = False
+        self._news = True
+        self._call()
+
+    @property
+    def waiting(self) -> int:
+        """Changes that came since `hold`; samples, which come all the time, are none."""
+        return sum(1 for event in self._pending.copy() if type(event) not in _SAMPLES) if self.held else 0
+
+    @property
     def pending(self) -> int:
         """Events read and not yet folded."""
         return len(self._pending)
@@ -99,6 +124,8 @@ class RunSource:
 
     def now(self) -> datetime:
         """The moment that durations are counted to: the clock of a live run, else the last sign of life."""
+        if self.held_at is not None:
+            return self.held_at
         if self.live or self.state.last_event_at is None:
             return self.clock()
         return self.state.last_event_at
@@ -109,6 +136,8 @@ class RunSource:
         Call again while `pending` is not 0.
         """
         self._called = False
+        if self.held:
+            return set()
         until = time.perf_counter() + budget_sec
         pending, apply = self._pending, self.state.apply
         folded = 0
