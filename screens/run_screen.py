@@ -25,6 +25,7 @@ from screens.run_commands import CommandAnswered, RunCommands
 from screens.run_facts import arrangement, cost_unknown, crumbs
 from screens.source import RunSource
 from screens.standings import Standings, work_out
+from screens.triage_desks import desk_of, open_triage
 from screens.trial_columns import COLUMNS
 from screens.trial_filter import FilterError, parse
 from screens.trial_rows import TrialRows
@@ -87,7 +88,13 @@ class RunScreen(Screen[None]):
         self._rule = self.query_one(FeedRule)
         self._feed = self.query_one(WarningsFeed)
         self._footer = self.query_one(ActionFooter)
+        self._desk = desk_of(self.app, self.source)
+        self._desk.listen(self._causes_changed)
+        self.rows.set_causes(self._desk, self.source.now())
         self._show_all()
+
+    def on_unmount(self) -> None:
+        self._desk.unlisten(self._causes_changed)
 
     def on_screen_resume(self) -> None:
         if self.is_mounted:
@@ -116,6 +123,13 @@ class RunScreen(Screen[None]):
             self._show_state()
         self._show_feed()
         self._show_bar()
+
+    def _causes_changed(self, trials: set[str]) -> None:
+        """Decided, or proposed: a filter or an order may go by it."""
+        if self.is_current and self.is_mounted:
+            self.rows.set_causes(self._desk, self.source.now())
+            self._table.rows_changed()
+            self._show_bar()
 
     def clock_ticked(self, now: datetime) -> None:
         now = self.source.now()
@@ -314,6 +328,9 @@ class RunScreen(Screen[None]):
         from screens.compare_screen import CompareScreen
 
         self.app.push_screen(CompareScreen(self.source))
+
+    def action_triage(self) -> None:
+        open_triage(self.app, self.source, marked=self.rows.marked)
 
     def action_warnings(self) -> None:
         if self._feed.has_focus:

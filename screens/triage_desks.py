@@ -1,13 +1,14 @@
-"""The one desk of an open run, kept by the app and shared by all screens that show the run."""
+"""The one desk of an open run, kept by the app and shared by all screens that show the run; and the way to triage."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+from textual.app import App
 
 from engine.triage.propose import propose
 from engine.triage.who import who_am_i
-from textual.app import App
-
 from screens.app_protocols import KeepsRunsOpen
 from screens.source import RunSource
 from screens.triage_desk import TriageDesk
@@ -17,10 +18,10 @@ def desk_of(app: App[Any], source: RunSource) -> TriageDesk:
     """Made and started the first time it is asked for; the app closes it with the run."""
 
     def make(run: RunSource) -> TriageDesk:
-        desk = TriageDesk(run, who_am_i(), run.clock, propose)
-        desk.on_news = lambda: _in_the_ui_thread(app, desk)
-        desk.start()
-        return desk
+        made = TriageDesk(run, who_am_i(), run.clock, propose)
+        made.on_news = lambda: _take_in_later(app, made)
+        made.start()
+        return made
 
     if not isinstance(app, KeepsRunsOpen):
         raise TypeError("this app keeps no runs open")
@@ -29,5 +30,17 @@ def desk_of(app: App[Any], source: RunSource) -> TriageDesk:
     return desk
 
 
-def _in_the_ui_thread(app: App[Any], desk: TriageDesk) -> None:
+def open_triage(
+    app: App[Any], source: RunSource, trial: str | None = None, *, marked: Iterable[str] = (), blind: bool = False
+) -> None:
+    """At `trial`, or at the most telling one. `marked` are labelled together with the next cause."""
+    from screens.triage_screen import TriageScreen
+
+    screen = TriageScreen(source, desk_of(app, source), trial, blind=blind)
+    screen.deciding.marked.update(dict.fromkeys(sorted(marked)))
+    app.push_screen(screen)
+
+
+def _take_in_later(app: App[Any], desk: TriageDesk) -> None:
+    """Called in a thread: the desk belongs to the UI thread."""
     app.call_later(desk.take_in)

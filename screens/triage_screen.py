@@ -11,7 +11,6 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input
 
-from engine.issues import Evidence
 from engine.text import clean_line
 from engine.triage.causes import Cause
 from engine.triage.new_label import MOST_NOTE
@@ -28,7 +27,6 @@ from screens.triage_walk import Walk
 from screens.trial_screen import TrialScreen
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
-from screens.widgets.issue_list import IssueList
 from screens.widgets.line_table import LineTable
 from screens.widgets.lines import Line
 from screens.widgets.triage_lines import CauseBar, SaidLines
@@ -383,14 +381,13 @@ class TriageScreen(Screen[None]):
 
     def _open(self, trial: TrialState) -> None:
         self.desk.seen_by_name.add(trial.trial)
-        place = self._page.place
+        place, step = self._page.place, self._page.step
         screen = TrialScreen(self.source, trial.trial, order=self.walk.order)
         self.app.push_screen(screen)
-        if place is not None:
-            folder = self.source.trial_folder(trial.trial)
-            if place.log.path.is_relative_to(folder):
-                found = Evidence("", "", str(place.log.path.relative_to(folder)), place.line)
-                screen.call_after_refresh(screen.post_message, IssueList.Jump(found))
+        if step and (place is None or place.log.kind == "other"):
+            screen.call_after_refresh(screen.open_step, step)
+        elif place is not None:
+            screen.call_after_refresh(screen.open_log_at, place.log.path, place.line)
 
     def action_disagreements(self) -> None:
         from screens.triage_disagreements import DisagreementsScreen
