@@ -164,7 +164,8 @@ Rates are of what is finished. Runs of other systems are only read."""
                 if first and time.monotonic() - shown > _SHOW_SEC:
                     shown = time.monotonic()
                     self.post_message(self.RunsRead(unique(runs), whole=False))
-            self._cache.save()
+            if not getattr(self.app, "read_only", False):
+                self._cache.save()
         except OSError:
             pass
         self._look_at = time.monotonic() + _SHARE * (time.monotonic() - began)

@@ -163,6 +163,7 @@ class RunScreen(Screen[None]):
         )
         self._header.now = now
         self._header.stale = source.stale
+        self._header.ours = source.run.ours
         self._header.show()
         if self._table.stale != source.stale:
             self._table.stale = source.stale

@@ -26,7 +26,7 @@ which has no issues in it."""
 
 def runs(
     paths: Annotated[
-        list[str] | None, typer.Argument(help="Runs, and folders with runs in or under them.", metavar="[PATH]...")
+        list[str] | None, typer.Argument(help="Runs, and folders with runs in or under them.", metavar="PATH")
     ] = None,
     runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line (docs/show-json.md).")] = False,

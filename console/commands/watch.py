@@ -19,7 +19,7 @@ def watch(
         typer.Argument(
             help="One run (its folder or report, its name, or `last`) opens; a folder of runs, or several, are listed; "
             "none: all of --runs-dir.",
-            metavar="[PATH]...",
+            metavar="PATH",
         ),
     ] = None,
     runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = Path("runs"),

@@ -83,7 +83,7 @@ class AgentCompassFolder:
             for path in files_in(self.folder, folder / "retries")
         ]
         logs = [*self._artifacts(folder / "artifacts"), *logs]
-        whole = folder / LOG_FROM_TRIAL
+        whole = folder / LOG_FROM_TRIAL if folder.is_dir() else self.folder / "run.log"
         return [*logs, LogFile("engine", "run.log", whole)] if (self.folder / "run.log").is_file() else logs
 
     def _artifacts(self, top: Path) -> list[LogFile]:

@@ -33,6 +33,7 @@ class RunHeader(Lines):
         self.state = state
         self.now = now
         self.stale = False
+        self.ours = True
         self.eta: float | None = None
         self.cost: tuple[float | None, int] = (None, 0)
         self.standings = Standings()
@@ -110,7 +111,7 @@ class RunHeader(Lines):
             if short:
                 text = text.partition(",")[0]
             right.append((f" · {'cost ' if known is None else ''}{text}", ""))
-        if self.stale and not short:
+        if self.stale and self.ours and not short:
             right.append((" · trialdeck resume goes on", "deck--warn"))
         return [*right, (" ", "")]
 

@@ -14,6 +14,7 @@ from screens.run_screen import RunScreen
 from screens.widgets.runs_table import RunsTable
 from tests.engine.readers.agentcompass_samples import Sample
 from tests.engine.readers.foreign import tree_digest
+from tests.engine.readers.swe_bench_samples import summary
 from tests.screens import fake_run
 from tests.screens.deck import screen_lines, screen_text, until
 from tests.screens.home_places import home_places
@@ -179,6 +180,14 @@ async def test_a_stale_run_says_its_last_sign_of_life_case_76(places: list[Path]
         assert "stale · last sign of life" in text and "ago)" in text
 
 
+async def test_a_stale_run_of_another_system_is_not_said_to_be_resumable(places: list[Path]) -> None:
+    async with home(places) as (app, _, pilot):
+        await pilot.press("slash", *"state:stale", "enter", "enter")
+        await until(pilot, lambda: isinstance(app.screen, RunScreen) and "cut off" in screen_text(app), "it opens")
+        assert "stale since" in screen_text(app)
+        assert "resume" not in screen_text(app)
+
+
 async def test_looking_at_runs_of_others_writes_nothing_into_them(places: list[Path]) -> None:
     before = tree_digest(places[1])
     async with home(places) as (app, _, pilot):
@@ -186,6 +195,17 @@ async def test_looking_at_runs_of_others_writes_nothing_into_them(places: list[P
         await until(pilot, lambda: isinstance(app.screen, RunScreen) and "hello" in screen_text(app), "it opens")
         await pilot.press("escape")
     assert tree_digest(places[1]) == before
+
+
+async def test_a_report_alone_opens_like_any_run(tmp_path: Path) -> None:
+    ids = ["django__django-1", "django__django-2"]
+    path = summary(tmp_path, completed=ids, resolved=ids[:1], unresolved=ids[1:])
+    async with home([path]) as (app, _, pilot):
+        assert "swe-bench" in screen_text(app) and "2/2" in screen_text(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, RunScreen) and ids[1] in screen_text(app), "it opens")
+        assert "gone" not in screen_lines(app)[0]
+        assert app.source is not None and not app.source.problem
 
 
 async def test_a_place_without_runs_says_how_to_start(tmp_path: Path) -> None:

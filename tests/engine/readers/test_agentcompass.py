@@ -201,6 +201,15 @@ def test_a_living_owner_is_one_until_it_ends(sample: Sample, monkeypatch: pytest
     assert reader.liveness() is Liveness.STALE
 
 
+def test_the_log_of_the_run_is_there_before_the_attempts_folder(sample: Sample) -> None:
+    sample.begin()
+    sample.log("00:28:54 INFO     runtime.runner   x")
+    assert [log.path for log in open_run(sample.folder).logs(HELLO)] == [sample.folder / "run.log"]
+    folder = sample.attempt_folder("hello", state="running")
+    (log,) = open_run(sample.folder).logs(HELLO)
+    assert log.path.resolve() == sample.folder / "run.log" and log.path.is_relative_to(folder)
+
+
 # --- ends ---
 
 
