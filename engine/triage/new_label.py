@@ -6,6 +6,8 @@ import uuid
 from collections.abc import Iterable
 from datetime import datetime
 
+import msgspec
+
 from engine.events import now
 from engine.issues import Evidence
 from engine.triage.causes import Cause
@@ -16,6 +18,8 @@ from engine.trial_state import TrialState
 MOST_NOTE = 20_000
 """Characters of a note; a longer one is refused."""
 _MOST_EVIDENCE = 20
+_EVIDENCE_CHARS = 500
+"""A label points at its evidence; it does not copy it."""
 
 
 def new_label(
@@ -55,7 +59,9 @@ def new_label(
         kind=kind,
         cause=cause,
         note=note,
-        evidence=shown[:_MOST_EVIDENCE],
+        evidence=tuple(
+            msgspec.structs.replace(item, text=item.text[:_EVIDENCE_CHARS]) for item in shown[:_MOST_EVIDENCE]
+        ),
         proposed=proposal.cause if proposal is not None else None,
         blind=blind,
     )
