@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.issues import Evidence
 from engine.layout import LogFile
+from engine.text import clean_line
 from engine.triage.proposal import Finding
 
 
@@ -31,14 +32,25 @@ def file_of(evidence: Evidence, trial_folder: Path, run_folder: Path) -> Path | 
         return None
 
 
+def place_words(evidence: Evidence, path: Path | None, logs: Sequence[LogFile]) -> str:
+    """`db, line 40,112`: the log's name, or the file's; "" where it leads nowhere."""
+    if path is None:
+        return ""
+    log = next((log for log in logs if log.path == path), None)
+    name = clean_line(log.label if log else evidence.file, 40)
+    return f"{name}, line {evidence.line:,}" if evidence.line else name
+
+
 def places_of(finding: Finding, logs: Sequence[LogFile], trial_folder: Path, run_folder: Path) -> list[LogPlace]:
-    """All places that its evidence leads to, the first one first."""
+    """All places that its evidence leads to, the first one first. A session is no log: its step is named instead."""
     found = []
     for evidence in finding.evidence:
         path = file_of(evidence, trial_folder, run_folder)
         if path is None:
             continue
         log = next((log for log in logs if log.path == path), LogFile("other", path.name, path))
+        if finding.step and log.kind == "other":
+            continue
         found.append(LogPlace(log, max(0, evidence.line)))
     return found
 

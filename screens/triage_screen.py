@@ -382,12 +382,13 @@ class TriageScreen(Screen[None]):
     def _open(self, trial: TrialState) -> None:
         self.desk.seen_by_name.add(trial.trial)
         place, step = self._page.place, self._page.step
-        screen = TrialScreen(self.source, trial.trial, order=self.walk.order)
+        order = [trial.trial] if self.cover.on else self.walk.order  # no other trial's name is seen in passing
+        screen = TrialScreen(self.source, trial.trial, order=order)
         self.app.push_screen(screen)
-        if step and (place is None or place.log.kind == "other"):
-            screen.call_after_refresh(screen.open_step, step)
-        elif place is not None:
+        if place is not None:
             screen.call_after_refresh(screen.open_log_at, place.log.path, place.line)
+        elif step:
+            screen.call_after_refresh(screen.open_step, step)
 
     def action_disagreements(self) -> None:
         from screens.triage_disagreements import DisagreementsScreen

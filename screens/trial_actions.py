@@ -22,6 +22,7 @@ TRIAL = place(
     Action(name="numbers", keys=("number_sign",), label="numbers", help="Show line numbers, or not"),
     Action(name="copy_path", keys=("Y",), label="copy path", help="Copy the path of what is open"),
     Action(name="back_to_steps", keys=("backspace",), label="to the steps", help="From a log back to the steps"),
+    Action(name="triage", keys=("t",), label="triage", help="Decide who failed, beginning with this trial", footer=58),
     Action(
         name="next_trial(-1)",
         keys=("left_square_bracket",),

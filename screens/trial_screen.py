@@ -20,7 +20,8 @@ from engine.layout import LogFile
 from engine.text import clean_line
 from engine.trial_state import TrialState
 from screens.source import RunSource
-from screens.triage_places import file_of
+from screens.triage_desks import open_triage
+from screens.triage_places import file_of, place_words
 from screens.trial_actions import TRIAL, TRIAL_HELP
 from screens.trial_finds import Finds
 from screens.trial_head import TrialHead
@@ -342,12 +343,7 @@ class TrialScreen(Screen[None]):
         return file_of(evidence, self.folder, self.source.folder)
 
     def _place_of(self, evidence: Evidence) -> str:
-        path = self._target(evidence)
-        if path is None:
-            return ""
-        log = next((log for log in self.logs if log.path == path), None)
-        name = clean_line(log.label if log else evidence.file, 40)
-        return f"{name}, line {evidence.line:,}" if evidence.line else name
+        return place_words(evidence, self._target(evidence), self.logs)
 
     def on_issue_list_jump(self, event: IssueList.Jump) -> None:
         path = self._target(event.evidence)
@@ -374,6 +370,9 @@ class TrialScreen(Screen[None]):
             view.call_after_refresh(view.go_to_line, line)
 
     # --- going elsewhere ---
+
+    def action_triage(self) -> None:
+        open_triage(self.app, self.source, self.trial_id)
 
     def action_next_trial(self, step: int) -> None:
         trials = self.source.state.trials
