@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,8 @@ from engine.events import ArmInfo, HostInfo, TaskSetInfo
 from engine.layout import CARD
 from engine.runs.atomic_file import write_atomically
 from engine.triage.causes import Cause
+from engine.trial import acceptance
 from engine.trial.job import Keep
-
-ACCEPTANCE = "reward == 1"
 
 
 class CardInvalid(Exception):
@@ -35,6 +35,37 @@ class CardTask(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     folder: str
     digest: str
     refused: str = ""
+
+
+class Question(StrEnum):
+    """What a comparison of the arms can answer."""
+
+    CONTROLLED_MODEL = "controlled model"  # only the model differs
+    PRODUCT = "product"  # each side as it is shipped
+
+
+class Exclusion(msgspec.Struct, frozen=True, kw_only=True):
+    """A task that is left out of the set, and why: said before the run."""
+
+    task: str
+    reason: str
+
+
+class Split(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tasks that were looked at while the arms were made ready, and tasks that nobody looked at."""
+
+    pilot: tuple[str, ...] = ()
+    held_out: tuple[str, ...] = ()
+
+
+class Amendment(msgspec.Struct, frozen=True, kw_only=True):
+    """A change of conduct while the run lasted."""
+
+    at: datetime
+    by: str
+    key: str
+    before: str
+    after: str
 
 
 class Conduct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -58,7 +89,9 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class RunCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`cpus_cap` and `memory_mb_cap` are set where `--allow-smaller-host` caps what tasks declare."""
+    """`cpus_cap` and `memory_mb_cap` are set where `--allow-smaller-host` caps what tasks declare. Network policies,
+    resources, time limits and verifiers are those of the tasks: their digests cover them. `amendments` are of the
+    conduct."""
 
     run: str
     name: str
@@ -70,7 +103,7 @@ class RunCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     attempts: int = 1
     seed: int = 0
     order: str = "interleaved"
-    acceptance: str = ACCEPTANCE
+    acceptance: str = acceptance.DEFAULT
     timeout_factor: float = 1.0
     allowed_host_env: tuple[str, ...] = ()
     cpus_cap: float | None = None
@@ -78,13 +111,19 @@ class RunCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     retries: RetryPolicy = RetryPolicy()
+    question: Question | None = None
+    hypothesis: str = ""
+    primary_metric: str = "resolved"
+    exclusions: tuple[Exclusion, ...] = ()
+    split: Split = Split()
     conduct: Conduct = Conduct()
+    amendments: tuple[Amendment, ...] = ()
 
     @property
     def digest(self) -> str:
         """SHA-256 over what defines the measurement: neither names of the run, nor times, places and conduct."""
         plain = msgspec.to_builtins(self)
-        for key in ("run", "name", "created", "conduct"):
+        for key in ("run", "name", "created", "conduct", "amendments"):
             plain.pop(key, None)
         for task in plain["tasks"]:
             task.pop("folder", None)

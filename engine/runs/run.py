@@ -283,6 +283,7 @@ class Run:
             run_number=run_number,
             allowed_host_env=self.host_env,
             timeout_factor=self.card.timeout_factor,
+            acceptance=self.card.acceptance,
             keep=self.card.conduct.keep,
             cpus=self.card.cpus_cap,
             memory_mb=self.card.memory_mb_cap,

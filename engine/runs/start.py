@@ -14,7 +14,7 @@ import msgspec
 
 from engine import events as ev
 from engine.layout import ENGINE_LOG
-from engine.runs.card import RunCard, write_card
+from engine.runs.card import Amendment, RunCard, write_card
 
 PROCESS = (sys.executable, "-P", "-m", "engine.runs.process")
 STAND_BY = "--stand-by"
@@ -116,10 +116,24 @@ class EngineStandingBy:
         return process
 
 
-def amended(card: RunCard, **conduct: object) -> RunCard:
-    """The card with other conduct (None: as it was); what it measures can't be changed."""
-    changes = {key: value for key, value in conduct.items() if value is not None}
-    return msgspec.structs.replace(card, conduct=msgspec.structs.replace(card.conduct, **changes))
+def amended(card: RunCard, *, by: str = "", **conduct: object) -> RunCard:
+    """The card with other conduct (None: as it was), each change recorded; what it measures can't be changed."""
+    changes = {
+        key: value for key, value in conduct.items() if value is not None and value != getattr(card.conduct, key)
+    }
+    recorded = tuple(
+        Amendment(at=ev.now(), by=by, key=key, before=_said(getattr(card.conduct, key)), after=_said(value))
+        for key, value in changes.items()
+    )
+    return msgspec.structs.replace(
+        card,
+        conduct=msgspec.structs.replace(card.conduct, **changes),
+        amendments=(*card.amendments, *recorded),
+    )
+
+
+def _said(value: object) -> str:
+    return "none" if value is None else str(value)
 
 
 def visible_environment(names: tuple[str, ...], environ: Mapping[str, str] = os.environ) -> dict[str, str]:

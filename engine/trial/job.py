@@ -11,6 +11,7 @@ import msgspec
 from engine.events import ArmInfo
 from engine.issues import Phase
 from engine.tasks.task import AgentSettings, Step, Task, VerifierSettings
+from engine.trial import acceptance
 
 AGENT_SETUP_SEC = 360.0
 DOWNLOAD_SEC = 600.0
@@ -29,7 +30,8 @@ class Keep(StrEnum):
 
 
 class TrialJob(msgspec.Struct, frozen=True, kw_only=True):
-    """One attempt of one arm on one task. `cpus` and `memory_mb` cap what the task declares (None: as declared)."""
+    """One attempt of one arm on one task. `acceptance` is a rule that `read_rule` can read. `cpus` and `memory_mb` cap
+    what the task declares (None: as declared)."""
 
     run: str
     trial: str
@@ -40,6 +42,7 @@ class TrialJob(msgspec.Struct, frozen=True, kw_only=True):
     run_number: int = 1
     allowed_host_env: Mapping[str, str] = {}
     timeout_factor: float = 1.0
+    acceptance: str = acceptance.DEFAULT
     keep: Keep = Keep.NEVER
     cpus: float | None = None
     memory_mb: int | None = None

@@ -128,8 +128,3 @@ def _kind(value: object) -> str:
 def _shown(data: bytes) -> str:
     """The first bytes, escaped so that every byte can be told."""
     return repr(data[:200])[2:-1]
-
-
-def passes(reward: float | None) -> bool | None:
-    """The default metric: exactly 1 is a pass, a fraction fails, no reward is neither."""
-    return None if reward is None else reward == 1.0

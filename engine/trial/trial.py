@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 import anyio
@@ -17,13 +17,13 @@ from engine.environments.environment import Emit, Environment, Provider
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.task import LOGS_AGENT, LOGS_ARTIFACTS, LOGS_VERIFIER, TESTS
 from engine.tasks.verifier_image import VerifierImage, verifier_image
+from engine.trial.acceptance import read_rule
 from engine.trial.agent_phase import run_agent
 from engine.trial.collect import Collected, collect
 from engine.trial.definitions import agent_environment
 from engine.trial.job import CLEANUP_SEC, Keep, Stage, TrialJob
 from engine.trial.places import empty_folders, make_log_folders
 from engine.trial.record import Record, StepVerdict
-from engine.trial.reward import passes
 from engine.trial.verify import FreshVerifier, ends_early, overall, verify
 
 
@@ -51,6 +51,10 @@ async def run_trial(job: TrialJob, provider: Provider, emit: Emit) -> Record:
     with anyio.CancelScope(shield=True):
         kept = await trial.clean_up(cancelled=cancelled)
     reward, rewards = trial.verdict()
+    passed = trial.passed()
+    if reward is not None and passed is None and not cancelled:
+        record.issue(_rule_without_its_reward(job.acceptance, rewards))
+        reward = None
     if cancelled:
         record.finish("cancelled", None, None, kept)
     elif reward is None:
@@ -58,8 +62,18 @@ async def run_trial(job: TrialJob, provider: Provider, emit: Emit) -> Record:
     else:
         if len(job.stages()) > 1:
             record.emit(ev.RewardRecorded(trial=job.trial, reward=reward, rewards=rewards, source="steps"))
-        record.finish("scored", reward, passes(reward), kept)
+        record.finish("scored", reward, passed, kept)
     return record
+
+
+def _rule_without_its_reward(rule: str, rewards: Mapping[str, float]) -> Issue:
+    given = ", ".join(rewards) or "reward alone"
+    return Issue(
+        Severity.FATAL,
+        Phase.VERIFY,
+        Code.VERIFIER_RESULT_INVALID,
+        f"the card accepts {rule!r}, and the verifier gave no such reward (it gave {given})",
+    )
 
 
 class _Trial:
@@ -78,6 +92,10 @@ class _Trial:
         if self.record.fatal:
             return None, {}
         return overall(self.record.verdicts, self.job.task.multi_step_reward_strategy)
+
+    def passed(self) -> bool | None:
+        """By the card's acceptance rule; None where the reward that it asks for is missing."""
+        return read_rule(self.job.acceptance).passes(*self.verdict())
 
     async def run(self) -> None:
         job, record = self.job, self.record
@@ -104,7 +122,7 @@ class _Trial:
             if not last and (why := ends_early(verdict, stage.step.min_reward if stage.step is not None else None)):
                 record.log(f"step {stage.name} ends the task: {why}")
                 break
-        if single and not self._did_something and passes(self.verdict()[0]):
+        if single and not self._did_something and self.passed():
             self._tell_passed_without_changes()
 
     def _agent(self) -> Agent:
@@ -205,7 +223,7 @@ class _Trial:
         """Does the agent's (or, where that is gone, the verifier's) environment stay up for a shell?"""
         if self.job.keep is Keep.NEVER or cancelled or not self.up:
             return False
-        return self.job.keep is Keep.ALWAYS or not passes(self.verdict()[0])
+        return self.job.keep is Keep.ALWAYS or not self.passed()
 
     async def _take_down(self, environment: Environment) -> None:
         """Remove an environment before the trial's end. Where that fails, clean-up tries again."""

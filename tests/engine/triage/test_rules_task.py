@@ -51,12 +51,12 @@ def test_a_task_whose_own_solution_fails_is_broken(run: Run, oracle: float, caus
     """Case 52."""
     run.trial().trial("u", oracle, arm="o")
     assert run.propose().cause is cause
-    assert ("oracle_passes" in run.rules()) == (oracle == 1.0)
+    assert ("solution_passes" in run.rules()) == (oracle == 1.0)
 
 
 def test_an_oracle_that_was_struck_by_something_else_proves_nothing(run: Run) -> None:
     run.trial().trial("u", 0.0, arm="o", issues=[issue(Code.DISK_FULL)])
-    assert run.found("oracle_fails") is None
+    assert run.found("solution_fails") is None
 
 
 def test_a_solution_that_is_judged_both_ways_is_flaky(run: Run) -> None:

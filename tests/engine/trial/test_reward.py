@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.trial.reward import MAX_BYTES, parse_json, parse_text, passes, read_reward
+from engine.trial.reward import MAX_BYTES, parse_json, parse_text, read_reward
 from tests.engine.tasks.task_folders import UNTIMED
 
 VALID = [
@@ -168,8 +168,3 @@ def test_a_huge_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     with (tmp_path / "reward.txt").open("wb") as file:
         file.truncate(MAX_BYTES * 1000)
     assert "larger than 1 MiB" in read_reward(tmp_path).problem
-
-
-@pytest.mark.parametrize(("reward", "verdict"), [(1.0, True), (0.999, False), (0.0, False), (None, None)])
-def test_only_a_whole_one_passes(reward: float | None, verdict: bool | None) -> None:
-    assert passes(reward) is verdict
