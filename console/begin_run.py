@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from console.errors import Unusable, say
 from engine import events as ev
-from engine.runs.card import CardTask, Conduct, RetryPolicy, RunCard
+from engine.runs.card import CardTask, RunCard
 from engine.runs.plan import Plan
 from engine.runs.start import EngineStandingBy, new_run_folder, new_run_id, save_card
 from engine.tasks.task_set import TaskSet
 from engine.text import clean_line
-from engine.version import VERSION
 
 
 def say_refusals(plan: Plan) -> None:
@@ -27,56 +27,22 @@ def say_refusals(plan: Plan) -> None:
 
 
 def begin_run(
-    task_set: TaskSet,
-    plan: Plan,
-    arms: Sequence[ev.ArmInfo],
-    standing_by: EngineStandingBy,
-    *,
-    runs_dir: Path,
-    name: str,
-    attempts: int,
-    seed: int,
-    conduct: Conduct,
-    timeout_factor: float = 1.0,
-    allowed_host_env: tuple[str, ...] = (),
-    capped: bool = False,
-    include: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    retries: RetryPolicy | None = None,
+    card: RunCard, task_set: TaskSet, plan: Plan, standing_by: EngineStandingBy, runs_dir: Path
 ) -> tuple[Path, subprocess.Popen[bytes]]:
-    """The run's folder and its engine's process. `capped`: tasks get no more than the host has.
-
-    Raises FolderUnusable.
+    """The run's folder and its engine's process. `card` says what is measured; the run's own name for itself and the
+    tasks, with what the plan refuses, are filled in. Raises FolderUnusable.
     """
-    folder = new_run_folder(runs_dir, name)
-    card = RunCard(
-        run=new_run_id(folder),
-        name=name,
-        created=ev.now(),
-        engine_version=VERSION,
-        arms=tuple(arms),
-        task_set=ev.TaskSetInfo(name=task_set.name, version=task_set.version, digest=task_set.digest),
-        tasks=tuple(
-            CardTask(
-                id=task.id,
-                folder=str(task.task.folder if task.task else _folder_of(task_set, task.id)),
-                digest=task.task.digest if task.task else "",
-                refused="; ".join(issue.message for issue in task.refused),
-            )
-            for task in plan.tasks
-        ),
-        attempts=attempts,
-        seed=seed,
-        timeout_factor=timeout_factor,
-        allowed_host_env=allowed_host_env,
-        cpus_cap=conduct.host.cpus if capped else None,
-        memory_mb_cap=conduct.host.memory_mb if capped else None,
-        include=tuple(include),
-        exclude=tuple(exclude),
-        retries=retries or RetryPolicy(),
-        conduct=conduct,
+    folder = new_run_folder(runs_dir, card.name)
+    tasks = tuple(
+        CardTask(
+            id=task.id,
+            folder=str(task.task.folder if task.task else _folder_of(task_set, task.id)),
+            digest=task.task.digest if task.task else "",
+            refused="; ".join(issue.message for issue in task.refused),
+        )
+        for task in plan.tasks
     )
-    save_card(folder, card)
+    save_card(folder, msgspec.structs.replace(card, run=new_run_id(folder), created=ev.now(), tasks=tasks))
     return folder, standing_by.launch(folder)
 
 

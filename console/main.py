@@ -18,14 +18,19 @@ COMMANDS = (
     "resume",
     "watch",
     "show",
+    "triage",
+    "compare",
     "runs",
     "cancel",
     "rerun",
     "replay",
     "export",
+    "card",
     "scores",
     "doctor",
     "sweep",
+    "settings",
+    "serve",
 )
 
 app = typer.Typer(

@@ -33,13 +33,20 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 
 
 class ArmInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One configuration. `parameters` never hold a secret."""
+    """One configuration. `parameters` never hold a secret. From `provider` on: what a card says of the arm beside what
+    its agent takes."""
 
     name: str
     agent: str
     agent_version: str = ""
     model: str = ""
     parameters: dict[str, str] = {}
+    provider: str = ""
+    effort: str = ""
+    tools: tuple[str, ...] = ()
+    mcp: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    prompt_digest: str = ""
 
 
 class TaskSetInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -18,13 +18,14 @@ from console.follow import choose_output, follow
 from console.run_condition import load
 from engine.agents.agent import AgentConfigInvalid
 from engine.agents.recording import read_recording
-from engine.events import ArmInfo, HostInfo
+from engine.events import ArmInfo, HostInfo, TaskSetInfo, now
 from engine.readers.open_run import OpenedRun, open_run
-from engine.runs.card import Conduct, read_card
+from engine.runs.card import Conduct, RunCard, read_card
 from engine.runs.plan import make_plan
 from engine.runs.start import EngineStandingBy, visible_environment
 from engine.tasks.task_set import find_tasks
 from engine.trial_state import TrialState
+from engine.version import VERSION
 
 
 def replay(
@@ -67,24 +68,25 @@ def replay(
     allowed, factor = _as_it_was(opened)
     plan = make_plan(task_set, [arm], attempts=times, seed=0, host=host, allowed_host_env=visible_environment(allowed))
     say_refusals(plan)
-    folder, engine = begin_run(
-        task_set,
-        plan,
-        [arm],
-        standing_by,
-        runs_dir=runs_dir,
+    card = RunCard(
+        run="",
         name=f"replay of {told.task}",
+        created=now(),
+        engine_version=VERSION,
+        arms=(arm,),
+        task_set=TaskSetInfo(name=task_set.name, version=task_set.version, digest=task_set.digest),
+        tasks=(),
         attempts=times,
-        seed=0,
+        timeout_factor=factor,
+        allowed_host_env=allowed,
         conduct=Conduct(
             concurrency=concurrency,
             host=host,
             paths=tuple(str(one.folder) for one in task_set.tasks),
             working_folder=str(Path.cwd()),
         ),
-        timeout_factor=factor,
-        allowed_host_env=allowed,
     )
+    folder, engine = begin_run(card, task_set, plan, standing_by, runs_dir)
     code = follow(folder, choose_output(plain=plain, as_json=as_json), engine=engine)
     if not as_json:
         print("\n".join(_beside(told, load(folder)[0].trials.values())))
@@ -96,9 +98,7 @@ def _check_recording(folder: Path, name: str) -> None:
     places = [folder / "agent" / "trajectory.json", *sorted(folder.glob("steps/*/agent/trajectory.json"))]
     recorded = [path for path in places if path.is_file()]
     if not recorded:
-        raise Unusable(
-            f"{name} left no trajectory.json: what it ran is not known and can't be replayed"
-        )
+        raise Unusable(f"{name} left no trajectory.json: what it ran is not known and can't be replayed")
     try:
         if not any(step.commands for path in recorded for step in read_recording(path).steps):
             raise Unusable(f"{name}: its trajectory has no command to run again")

@@ -19,6 +19,7 @@ from engine.runs.from_card import plan_from_card
 from engine.runs.resume import Remaining, remaining
 from engine.runs.start import amended, launch_engine, save_card, visible_environment
 from engine.state import RunState
+from engine.triage.who import who_am_i
 
 
 def resume(
@@ -46,7 +47,7 @@ def resume(
         engine_host()
     except NoEngine as error:
         raise Unusable(str(error)) from None
-    save_card(folder, amended(card, concurrency=concurrency, max_cost_usd=max_cost))
+    save_card(folder, amended(card, by=who_am_i(), concurrency=concurrency, max_cost_usd=max_cost))
     raise typer.Exit(
         follow(folder, choose_output(plain=plain, as_json=as_json), engine=launch_engine(folder, resume=True))
     )

@@ -8,16 +8,19 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from console.begin_run import begin_run, say_refusals
+from console.card_to_run import card_file_among, card_from_file
 from console.engine_check import NoEngine, ask_compose_version, compose_version, engine_host, local_host
 from console.errors import Unusable, say
 from console.follow import choose_output, follow
 from console.out import Out
+from engine import events as ev
 from engine.agents.registry import name_arms
 from engine.events import HostInfo
-from engine.runs.card import Conduct, RetryPolicy
+from engine.runs.card import Conduct, RetryPolicy, RunCard
 from engine.runs.plan import make_plan
 from engine.runs.start import EngineStandingBy, visible_environment
 from engine.tasks.host_env import asked_by
@@ -25,16 +28,20 @@ from engine.tasks.task_set import TaskSet, find_tasks
 from engine.text import clean_line
 from engine.triage.causes import Cause
 from engine.trial.job import Keep
+from engine.version import VERSION
 
 DEFAULT_CONCURRENCY = 4
 
 
 def run(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(help="Tasks: a task's folder, or a folder of tasks.", metavar="PATH…")],
-    agent: Annotated[
-        list[str], typer.Option(help="An arm: NAME[:key=value,…]. Give it again for another arm.", metavar="ARM")
+    paths: Annotated[
+        list[Path], typer.Argument(help="Tasks: a task's folder, or a folder of tasks; or a run card.", metavar="PATH…")
     ],
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(help="An arm: NAME[:key=value,…]. Give it again for another arm.", metavar="ARM"),
+    ] = None,
     arm_name: Annotated[list[str] | None, typer.Option(help="Names of the arms, in order.")] = None,
     attempts: Annotated[int, typer.Option(min=1, help="Attempts of each arm on each task.")] = 1,
     concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.")] = DEFAULT_CONCURRENCY,
@@ -70,61 +77,75 @@ def run(
 ) -> None:
     """Run tasks, and watch them live."""
     standing_by = None if dry_run else context.with_resource(EngineStandingBy())
-    if not 0 < timeout_factor < float("inf"):
-        raise Unusable(f"--timeout-factor is {timeout_factor:g}, expected a number above 0")
     compose = ask_compose_version()
-    arms = name_arms(agent, arm_name or [])
-    task_set = find_tasks(paths, include or (), exclude or ())
+    conduct = Conduct(
+        concurrency=concurrency,
+        max_cost_usd=max_cost,
+        keep=keep,
+        paths=tuple(str(path) for path in paths),
+        working_folder=str(Path.cwd()),
+    )
+    if (card_file := card_file_among(paths)) is not None:
+        card, task_set = card_from_file(context, card_file, conduct)
+    else:
+        if not agent:
+            raise Unusable(
+                "--agent is missing: name an arm such as `--agent oracle`, or run a card (`trialdeck card new`)"
+            )
+        if not 0 < timeout_factor < float("inf"):
+            raise Unusable(f"--timeout-factor is {timeout_factor:g}, expected a number above 0")
+        arms = name_arms(agent, arm_name or [])
+        task_set = find_tasks(paths, include or (), exclude or ())
+        allowed = _names(allow_host_env or [])
+        if sys.stdin.isatty() and sys.stdout.isatty() and not as_json and not dry_run:
+            allowed = _ask_for_variables(task_set, allowed)
+        card = RunCard(
+            run="",
+            name=name or task_set.name,
+            created=ev.now(),
+            engine_version=VERSION,
+            arms=tuple(arms),
+            task_set=ev.TaskSetInfo(name=task_set.name, version=task_set.version, digest=task_set.digest),
+            tasks=(),
+            attempts=attempts,
+            seed=random.SystemRandom().randrange(1 << 31) if seed is None else seed,
+            timeout_factor=timeout_factor,
+            allowed_host_env=allowed,
+            include=tuple(include or ()),
+            exclude=tuple(exclude or ()),
+            retries=RetryPolicy(
+                causes=tuple(retry_cause) if retry_cause else RetryPolicy().causes,
+                most=retries,
+                redo_verdicts=tuple(redo_verdict or ()),
+            ),
+            conduct=conduct,
+        )
     output = choose_output(plain=plain, as_json=as_json)
-    allowed = _names(allow_host_env or [])
-    if sys.stdin.isatty() and sys.stdout.isatty() and not as_json and not dry_run:
-        allowed = _ask_for_variables(task_set, allowed)
-    seed = random.SystemRandom().randrange(1 << 31) if seed is None else seed
     host = _host(compose_version(compose), dry_run=dry_run)
     plan = make_plan(
         task_set,
-        arms,
-        attempts=attempts,
-        seed=seed,
+        card.arms,
+        attempts=card.attempts,
+        seed=card.seed,
         host=host,
-        allowed_host_env=visible_environment(allowed),
+        allowed_host_env=visible_environment(card.allowed_host_env),
         allow_smaller_host=allow_smaller_host,
     )
     if dry_run:
         from console.plan_text import plan_lines
 
-        Out().lines(list(plan_lines(plan, task_set, host, seed=seed, concurrency=concurrency)))
+        shown = plan_lines(plan, task_set, host, seed=card.seed, concurrency=card.conduct.concurrency)
+        Out().lines(list(shown))
         raise typer.Exit(0 if any(trial.runnable for trial in plan.trials) else 2)
     say_refusals(plan)
     assert standing_by is not None, "only a dry run starts no engine"
-    folder, engine = begin_run(
-        task_set,
-        plan,
-        arms,
-        standing_by,
-        runs_dir=runs_dir,
-        name=name or task_set.name,
-        attempts=attempts,
-        seed=seed,
-        conduct=Conduct(
-            concurrency=concurrency,
-            max_cost_usd=max_cost,
-            keep=keep,
-            host=host,
-            paths=tuple(str(path) for path in paths),
-            working_folder=str(Path.cwd()),
-        ),
-        timeout_factor=timeout_factor,
-        allowed_host_env=allowed,
-        capped=allow_smaller_host,
-        include=include or (),
-        exclude=exclude or (),
-        retries=RetryPolicy(
-            causes=tuple(retry_cause) if retry_cause else RetryPolicy().causes,
-            most=retries,
-            redo_verdicts=tuple(redo_verdict or ()),
-        ),
+    card = msgspec.structs.replace(
+        card,
+        cpus_cap=host.cpus if allow_smaller_host else None,
+        memory_mb_cap=host.memory_mb if allow_smaller_host else None,
+        conduct=msgspec.structs.replace(card.conduct, host=host),
     )
+    folder, engine = begin_run(card, task_set, plan, standing_by, runs_dir)
     raise typer.Exit(follow(folder, output, engine=engine))
 
 

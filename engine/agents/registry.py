@@ -83,7 +83,12 @@ def name_arms(specs: list[str], names: list[str]) -> list[ArmInfo]:
                 raise AgentConfigInvalid(f'two arms are named "{arm.name}": names must differ')
             number = next(n for n in range(2, len(specs) + 2) if f"{arm.name}-{n}" not in taken)
             arm = parse_arm(spec, f"{arm.name}-{number}")
-        if not re.fullmatch(r"[\w.@+-]{1,64}", arm.name):
-            raise AgentConfigInvalid(f'arm name "{arm.name}": letters, digits and . _ - + @ only, at most 64')
+        check_arm_name(arm.name)
         arms.append(arm)
     return arms
+
+
+def check_arm_name(name: str) -> None:
+    """Raises AgentConfigInvalid."""
+    if not re.fullmatch(r"[\w.@+-]{1,64}", name):
+        raise AgentConfigInvalid(f'arm name "{name}": letters, digits and . _ - + @ only, at most 64')
