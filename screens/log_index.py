@@ -61,6 +61,14 @@ class LineIndex:
             self._count(data)
         return True
 
+    def cut_back(self, offset: int) -> None:
+        """What stands from `offset` on is another text now. Not while `extend` runs."""
+        if offset < self.scanned:
+            block = min(offset // BLOCK, len(self._before) - 1)
+            self.scanned = block * BLOCK
+            self._in_last = 0
+            del self._before[block + 1 :]
+
     def _count(self, data: bytes) -> None:
         position = 0
         while position < len(data):

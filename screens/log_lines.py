@@ -82,16 +82,16 @@ class LineReader:
         before = self.index.newlines_before(line.start)
         return None if before is None else before + 1
 
-    def shown_bytes(self, line: Line) -> tuple[bytes, int]:
+    def shown_bytes(self, line: Line, *, raw: bool = False) -> tuple[bytes, int]:
         """What of a line is worth decoding, and how many of its bytes are left out.
 
         A line that carriage returns wrote over and over shows its end, as a terminal would have left it; any
-        other line shows its beginning.
+        other line, and a raw one, shows its beginning.
         """
         if line.length <= SHOWN_BYTES:
             return self.file.read(line.start, line.length), 0
         tail = self.file.read(line.end - SHOWN_BYTES, SHOWN_BYTES)
-        overwritten = tail.rstrip(b"\r").find(b"\r")
+        overwritten = -1 if raw else tail.rstrip(b"\r").find(b"\r")
         if overwritten >= 0:
             return tail[overwritten:], 0
         return self.file.read(line.start, SHOWN_BYTES), line.length - SHOWN_BYTES

@@ -1,112 +1,49 @@
 """Search in a large file: chunk by chunk, to run in a thread, be cancelled, and go on when the file grows.
 
-A hit is a line. Offsets of the first `MAX_HITS` are kept, later ones only counted: memory stays bounded.
+A hit is a line. Kept is only how many hits each stretch of the file holds, 16 bytes for a quarter of a megabyte;
+which lines they are is found again, in a millisecond, where somebody looks. So a pattern that every line of a
+gigabyte matches costs no more memory than one that none does.
 """
 
 from __future__ import annotations
 
-import re
+import threading
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import OrderedDict
 from collections.abc import Callable
 
 from screens.log_index import Bytes
+from screens.log_pattern import Matches
 
-MAX_HITS = 500_000
 _CHUNK = 256 * 1024
 """Small: while the pattern runs over one chunk, no other thread of this process moves."""
 _LONGEST = 4 * 1024 * 1024
-"""A line longer than this is searched in pieces."""
-
-_CONTROL = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]?|\x1b[PX\]^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?")
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
-CASE_MARK = r"\C"
-
-
-class BadPattern(ValueError):
-    """The text is no regular expression; the message says why, for a person."""
-
-
-class Pattern:
-    """What a person typed: a regular expression. Upper and lower case are the same unless it holds `\\C`."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        source = text.replace(CASE_MARK, "")
-        self.empty = not source
-        self._folds = CASE_MARK not in text
-        flags = re.MULTILINE | (re.IGNORECASE if self._folds else 0)
-        try:
-            self.in_text = re.compile(source, flags)
-            self._in_bytes = re.compile(source.encode("utf-8", "surrogateescape"), flags)
-        except (re.error, OverflowError, RecursionError) as error:
-            raise BadPattern(f"not a regular expression: {error}") from None
-        self._in_line = re.compile(source, re.IGNORECASE if self._folds else 0)
-        self._ascii = source.isascii()
-        plain = bool(source) and not _SPECIAL.search(source) and (self._ascii or not self._folds)
-        self._plain = source.encode("utf-8", "surrogateescape") if plain else b""
-        if self._folds:
-            self._plain = self._plain.lower()
-
-    def find_all(self, data: bytes) -> list[int]:
-        """Where the lines of `data` that match begin, matched as text without control sequences."""
-        if b"\x1b" in data or b"\r" in data:
-            return self._in_decoded(data)
-        if self._plain:
-            return self._find_plain(data.lower() if self._folds else data)
-        return self._in_ascii(data) if self._ascii and data.isascii() else self._in_decoded(data)
-
-    def _find_plain(self, data: bytes) -> list[int]:
-        found: list[int] = []
-        position = data.find(self._plain)
-        while position >= 0:
-            found.append(data.rfind(b"\n", 0, position) + 1)
-            line_end = data.find(b"\n", position)
-            position = data.find(self._plain, line_end) if line_end >= 0 else -1
-        return found
-
-    def _in_ascii(self, data: bytes) -> list[int]:
-        found: list[int] = []
-        position = 0
-        while position < len(data) and (match := self._in_bytes.search(data, position)):
-            start = data.rfind(b"\n", 0, match.start()) + 1
-            if start == len(data):
-                break  # an empty match behind the last newline: no line stands there
-            end = data.find(b"\n", match.start())
-            end = len(data) if end < 0 else end
-            if match.end() <= end or self._in_bytes.search(data, start, end):
-                found.append(start)
-            position = end + 1
-        return found
-
-    def _in_decoded(self, data: bytes) -> list[int]:
-        found: list[int] = []
-        start = 0
-        for line in data.split(b"\n"):
-            if start == len(data):
-                break
-            text = _CONTROL.sub(b"", line).rstrip(b"\r").decode("utf-8", "backslashreplace")
-            if self._in_line.search(text):
-                found.append(start)
-            start += len(line) + 1
-        return found
+"""A line longer than this is searched in pieces; an inverse pattern goes by the first one."""
+_KEPT_STRETCHES = 16
 
 
 class Search:
     """One pattern over one file. `extend` does the work; the rest may be asked meanwhile from another thread."""
 
-    def __init__(self, file: Bytes, pattern: Pattern) -> None:
+    def __init__(self, file: Bytes, pattern: Matches) -> None:
         self.pattern = pattern
         self.count = 0
         self.searched = 0
         self._file = file
-        self._hits = array("Q")
+        self._starts = array("Q")  # where each stretch begins, always at a line
+        self._before = array("Q")  # hits before it
+        self._pieced: dict[int, list[int]] = {}  # hits of stretches whose last line was searched in pieces
+        self._known: OrderedDict[tuple[int, int], list[int]] = OrderedDict()
         self._line = 0  # where the line that the next piece goes on with begins
         self._line_hit = False
+        self._lock = threading.Lock()
 
     @property
     def complete(self) -> bool:
         return self.searched >= self._file.size
+
+    # --- searching ---
 
     def extend(self, stop: Callable[[], bool] = lambda: False) -> bool:
         """Searches to the end of the file as known now; False when stopped before. One caller at a time."""
@@ -121,29 +58,58 @@ class Search:
             self._take(data)
         return True
 
+    def cut_back(self, offset: int) -> None:
+        """What stands from `offset` on is another text now. Not while `extend` runs."""
+        if offset >= self.searched:
+            return
+        with self._lock:
+            stretch = max(0, bisect_right(self._starts, offset) - 1)
+            self.searched = self._line = self._starts[stretch]
+            self.count = self._before[stretch]
+            self._line_hit = False
+            del self._starts[stretch:], self._before[stretch:]
+            self._pieced = {number: found for number, found in self._pieced.items() if number < stretch}
+            self._known.clear()
+
     def _take_back(self) -> None:
         """The last line had no end yet: it is looked at again as a whole, and may not match any more."""
-        self.searched = self._line
-        if self._line_hit:
-            self._line_hit = False
-            self.count -= 1
-            if self._hits and self._hits[-1] == self._line:
-                self._hits.pop()
+        with self._lock:
+            self.searched = self._line
+            if self._line_hit:
+                self._line_hit = False
+                self.count -= 1
+                pieced = self._pieced.get(len(self._starts) - 1)
+                if pieced and pieced[-1] == self._line:
+                    pieced.pop()
 
     def _take(self, data: bytes) -> None:
         begins = self.searched
+        goes_on = begins != self._line
+        if goes_on and self._starts:
+            last = len(self._starts) - 1
+            if last not in self._pieced:
+                self._pieced[last] = list(self._hits_in(last))
+        new: list[int] = []
+        line, line_hit = self._line, self._line_hit
         for hit in self.pattern.find_all(data):
-            start = begins + hit if hit else self._line
-            if start == self._line and self._line_hit:
+            start = begins + hit if hit else line
+            if start == line and (line_hit or (goes_on and self.pattern.inverse)):
                 continue
-            self.count += 1
-            if len(self._hits) < MAX_HITS:
-                self._hits.append(start)
-            self._line, self._line_hit = start, True
-        last = data.rfind(b"\n") + 1
-        if last and begins + last != self._line:
-            self._line, self._line_hit = begins + last, False
-        self.searched = begins + len(data)
+            new.append(start)
+            line, line_hit = start, True
+        last_line = data.rfind(b"\n") + 1
+        if last_line and begins + last_line != line:
+            line, line_hit = begins + last_line, False
+        with self._lock:
+            last = len(self._starts) - 1
+            if not goes_on and (last < 0 or last in self._pieced or begins - self._starts[last] >= _CHUNK):
+                self._starts.append(begins)
+                self._before.append(self.count)
+            elif last in self._pieced:
+                self._pieced[last] += new
+            self.count += len(new)
+            self._line, self._line_hit = line, line_hit
+            self.searched = begins + len(data)
 
     def _whole_lines(self, position: int) -> bytes:
         length = _CHUNK
@@ -158,20 +124,85 @@ class Search:
                 return data
             length *= 4
 
+    # --- what was found ---
+
+    def at_or_after(self, offset: int) -> int | None:
+        """The first hit whose line begins at `offset` or behind it."""
+        with self._lock:
+            stretch, count = bisect_right(self._starts, offset) - 1, len(self._starts)
+        if stretch >= 0:
+            found = self._hits_in(stretch)
+            place = bisect_left(found, offset)
+            if place < len(found):
+                return found[place]
+        stretch += 1
+        while stretch < count:
+            found = self._hits_in(stretch) if self._hit_count(stretch) else []
+            if found:
+                return found[0]
+            stretch = max(stretch + 1, self._next_with_hits(stretch))
+        return None
+
+    def before(self, offset: int) -> int | None:
+        """The last hit whose line begins before `offset`."""
+        with self._lock:
+            stretch = bisect_left(self._starts, offset) - 1
+        while stretch >= 0:
+            found = self._hits_in(stretch) if self._hit_count(stretch) else []
+            place = bisect_left(found, offset)
+            if place:
+                return found[place - 1]
+            with self._lock:  # the last stretch before this one that holds any
+                stretch = bisect_left(self._before, self._before[stretch]) - 1
+        return None
+
     def next_after(self, offset: int) -> int | None:
         """The first hit whose line begins after `offset`, or the first of all; None without hits."""
-        if not self._hits:
-            return None
-        found = bisect_right(self._hits, offset)
-        return self._hits[found if found < len(self._hits) else 0]
+        at = self.at_or_after(offset + 1)
+        return self.at_or_after(0) if at is None else at
 
     def last_before(self, offset: int) -> int | None:
         """The last hit whose line begins before `offset`, or the last of all; None without hits."""
-        if not self._hits:
-            return None
-        return self._hits[bisect_left(self._hits, offset) - 1]
+        at = self.before(offset)
+        return self.before(self.searched + 1) if at is None else at
 
     def rank(self, offset: int) -> int | None:
         """Which hit the line at `offset` is, from 1; None where it is none."""
-        found = bisect_left(self._hits, offset)
-        return found + 1 if found < len(self._hits) and self._hits[found] == offset else None
+        with self._lock:
+            stretch = bisect_right(self._starts, offset) - 1
+            before = self._before[stretch] if stretch >= 0 else 0
+        if stretch < 0 or not self._hit_count(stretch):
+            return None
+        found = self._hits_in(stretch)
+        place = bisect_left(found, offset)
+        return before + place + 1 if place < len(found) and found[place] == offset else None
+
+    def _hit_count(self, stretch: int) -> int:
+        with self._lock:
+            if stretch >= len(self._starts):
+                return 0
+            until = self._before[stretch + 1] if stretch + 1 < len(self._before) else self.count
+            return until - self._before[stretch]
+
+    def _next_with_hits(self, stretch: int) -> int:
+        with self._lock:
+            if stretch + 1 >= len(self._before):
+                return len(self._before)
+            return bisect_right(self._before, self._before[stretch + 1]) - 1
+
+    def _hits_in(self, stretch: int) -> list[int]:
+        with self._lock:
+            if stretch >= len(self._starts):
+                return []
+            if stretch in self._pieced:
+                return list(self._pieced[stretch])
+            start = self._starts[stretch]
+            end = self._starts[stretch + 1] if stretch + 1 < len(self._starts) else self.searched
+            found = self._known.get((start, end))
+        if found is None:
+            found = [start + at for at in self.pattern.find_all(self._file.read(start, end - start))]
+            with self._lock:
+                self._known[start, end] = found
+                while len(self._known) > _KEPT_STRETCHES:
+                    self._known.popitem(last=False)
+        return found

@@ -12,9 +12,12 @@ from rich.cells import cell_len, chop_cells
 
 from screens.log_index import Bytes, LineIndex
 from screens.log_lines import Line, LineReader
-from screens.log_text import shown
+from screens.log_ink import PLAIN, Ink, left_by
+from screens.log_text import Inked, Look, inked
 
 _KEPT_TEXTS = 512
+_INK_BYTES = 4 * 1024
+"""How far before a line is looked for colours that are still switched on."""
 
 
 class Row(NamedTuple):
@@ -32,12 +35,13 @@ class LogWindow:
 
     def __init__(self, file: Bytes, index: LineIndex) -> None:
         self.reader = LineReader(file, index)
+        self.look = Look.COLOURS
         self.width = 80
         self.height = 24
         self.wrap = False
         self.top = 0
         self.part = 0
-        self._texts: OrderedDict[tuple[int, int], str] = OrderedDict()
+        self._texts: OrderedDict[tuple[int, int, Look], Inked] = OrderedDict()
         self._rows: list[Row] | None = None
 
     def resize(self, width: int, height: int) -> None:
@@ -49,6 +53,22 @@ class LogWindow:
     def set_wrap(self, wrap: bool) -> None:
         self.wrap = wrap
         self.part = 0
+        self.changed()
+
+    def set_reader(self, reader: LineReader) -> None:
+        """Shows what this reader finds: all lines of the file, or some."""
+        self.reader = reader
+        self.part = 0
+        self.changed()
+
+    def set_look(self, look: Look) -> None:
+        self.look = look
+        self.part = 0
+        self.changed()
+
+    def forget_texts(self) -> None:
+        """What stands at an offset is another text now."""
+        self._texts.clear()
         self.changed()
 
     def changed(self) -> None:
@@ -73,7 +93,7 @@ class LogWindow:
         if not rows:
             return True
         last = rows[-1]
-        return last.line.after >= self.reader.file.size and last.part == len(self._parts(last.line)) - 1
+        return last.part == len(self._parts(last.line)) - 1 and self.reader.line_at(last.line.after) is None
 
     def sees(self, offset: int) -> bool:
         """The line that begins at `offset` is in the window, from its first row on."""
@@ -87,18 +107,30 @@ class LogWindow:
 
     def text(self, line: Line) -> str:
         """A line's safe text. Of a cut line it says how much is left out."""
-        key = (line.start, line.end)
-        text = self._texts.get(key)
-        if text is None:
-            raw, left_out = self.reader.shown_bytes(line)
+        return self.inked(line).text
+
+    def inked(self, line: Line) -> Inked:
+        """The same with its colours."""
+        key = (line.start, line.end, self.look)
+        found = self._texts.get(key)
+        if found is None:
+            raw, left_out = self.reader.shown_bytes(line, raw=self.look is Look.RAW)
             ended = not left_out and line.end < line.after
-            text = shown(raw, ended=ended)
+            ink = self._ink_before(line) if self.look is Look.COLOURS else PLAIN
+            found = inked(raw, ended=ended, look=self.look, ink=ink)
             if left_out or not line.whole:
-                text += f" … cut, {_bytes(line.length)}{'' if line.whole else ' or more'}"
-            self._texts[key] = text
+                note = f" … cut, {_bytes(line.length)}{'' if line.whole else ' or more'}"
+                found = Inked(found.text + note, found.spans)
+            self._texts[key] = found
             if len(self._texts) > _KEPT_TEXTS:
                 self._texts.popitem(last=False)
-        return text
+        return found
+
+    def _ink_before(self, line: Line) -> Ink:
+        """What lines above have left switched on, as a terminal would have it."""
+        start = max(0, line.start - _INK_BYTES)
+        data = self.reader.file.read(start, line.start - start)
+        return left_by(data.decode("utf-8", "replace")) if b"\x1b[" in data else PLAIN
 
     # --- moving ---
 
@@ -183,7 +215,7 @@ class LogWindow:
             if self.part + rows < parts:
                 self.part += rows
                 return
-            if line.after >= self.reader.file.size:
+            if self.reader.line_at(line.after) is None:
                 self.part = parts - 1
                 return
             rows -= parts - self.part

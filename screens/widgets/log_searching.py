@@ -9,7 +9,8 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from screens.log_index import Bytes
-from screens.log_search import Pattern, Search
+from screens.log_pattern import Matches
+from screens.log_search import Search
 
 INLINE_BYTES = 1 << 20
 """Growth up to this is searched on the spot; more goes to a thread."""
@@ -35,7 +36,7 @@ class LogSearching:
     def _group(self) -> str:
         return f"search {id(self)}"
 
-    def begin(self, file: Bytes, pattern: Pattern, start: int, *, jump: bool) -> None:
+    def begin(self, file: Bytes, pattern: Matches, start: int, *, jump: bool) -> None:
         """`start`: the first hit behind it is where the view will go, if it is to go anywhere."""
         self.cancel()
         self.search = Search(file, pattern)

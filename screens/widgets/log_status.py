@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from engine.text import clean_line
 from screens.format import size
-from screens.log_search import BadPattern, Pattern
+from screens.log_pattern import BadPattern, Pattern
 from screens.pieces import Pieces, width_of
 from screens.widgets.lines import Line, Lines
 

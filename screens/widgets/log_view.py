@@ -12,7 +12,8 @@ from textual.containers import Horizontal, Vertical
 from screens.log_actions import LOG
 from screens.log_file import Change, GrowingFile
 from screens.log_index import LineIndex
-from screens.log_search import BadPattern, Pattern, Search
+from screens.log_pattern import BadPattern, Pattern
+from screens.log_search import Search
 from screens.log_window import LogWindow
 from screens.widgets.log_indexing import LogIndexing
 from screens.widgets.log_page import LogPage, LogScrollBar

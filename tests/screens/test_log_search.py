@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screens import log_search
-from screens.log_search import BadPattern, Pattern, Search
+from screens.log_pattern import BadPattern, Pattern, Within, filter_pattern
+from screens.log_search import Search
 from tests.screens.test_log_lines import InMemory, naive
 
 PATTERNS = [
@@ -32,7 +33,12 @@ PATTERNS = [
 
 
 def hits(search: Search) -> list[int]:
-    return list(search._hits)
+    found: list[int] = []
+    at = search.at_or_after(0)
+    while at is not None:
+        found.append(at)
+        at = search.at_or_after(at + 1)
+    return found
 
 
 @given(
@@ -108,12 +114,14 @@ def test_a_stopped_search_goes_on_where_it_was() -> None:
     assert search.count == 200_000
 
 
-def test_hits_are_bounded_and_counted_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_search, "MAX_HITS", 10)
-    search = Search(InMemory(b"x\n" * 100), Pattern("x"))
+def test_a_pattern_that_every_line_matches_costs_sixteen_bytes_a_stretch() -> None:
+    file = InMemory(b"x\n" * 2_000_000)
+    search = Search(file, Pattern("x"))
     search.extend()
-    assert len(hits(search)) == 10
-    assert search.count == 100
+    assert search.count == 2_000_000
+    assert len(search._starts) == 16
+    assert [search.rank(offset) for offset in (0, 2, 3_999_998, 3_999_997)] == [1, 2, 2_000_000, None]
+    assert search.before(3_000_001) == 3_000_000 and search.at_or_after(3_000_001) == 3_000_002
 
 
 def test_a_line_of_many_megabytes_is_one_hit() -> None:
@@ -122,3 +130,67 @@ def test_a_line_of_many_megabytes_is_one_hit() -> None:
     search.extend()
     assert hits(search) == [5, len(data) - 7]
     assert search.count == 2
+
+
+@given(
+    lines=st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"\r")), max_size=40),
+    pattern=st.sampled_from(PATTERNS),
+    inverse=st.booleans(),
+)
+@settings(deadline=None)
+def test_hits_ranks_and_neighbours_agree_with_each_other_over_any_bytes(
+    lines: list[bytes], pattern: str, inverse: bool
+) -> None:
+    data = b"\n".join(lines)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(log_search, "_CHUNK", 16)
+        search = Search(InMemory(data), filter_pattern(("!" if inverse else "") + pattern))
+        search.extend()
+        found = hits(search)
+        assert search.count == len(found)
+        assert [search.rank(at) for at in found] == list(range(1, len(found) + 1))
+        backwards: list[int] = []
+        at = search.before(len(data) + 1)
+        while at is not None:
+            backwards.append(at)
+            at = search.before(at)
+        assert backwards[::-1] == found
+        other = Search(InMemory(data), filter_pattern(("" if inverse else "!") + pattern))
+        other.extend()
+        assert sorted(found + hits(other)) == [line.start for line in naive(data)]
+
+
+def test_a_search_cut_back_and_gone_on_with_is_the_search_of_the_new_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_search, "_CHUNK", 64)
+    file = InMemory(b"ax\nby\n" * 100)
+    search = Search(file, Pattern("x"))
+    search.extend()
+    file.data = file.data[:303] + b"xx\n" * 50
+    search.cut_back(303)
+    assert search.searched <= 303 and search.extend()
+    fresh = Search(file, Pattern("x"))
+    fresh.extend()
+    assert hits(search) == hits(fresh) and search.count == fresh.count
+
+
+def test_a_search_within_a_filter_counts_only_what_passes() -> None:
+    search = Search(InMemory(b"error a\nok a\nerror b\n"), Within(Pattern("a"), filter_pattern("!ok")))
+    search.extend()
+    assert hits(search) == [0]
+
+
+@pytest.mark.parametrize("pattern", ["(?<=x)y", r"(a)\1", "x(?!z)y", r"\Aerror", "a{,2}b", "a++b"])
+def test_what_the_fast_engine_does_not_know_is_still_found(pattern: str) -> None:
+    file = InMemory(b"no\nerror xy aab\nno\n")
+    search = Search(file, Pattern(pattern))
+    search.extend()
+    assert search.count in (0, 1) and search.complete
+    assert hits(search) == ([3] if re.search(pattern, "error xy aab") else [])
+
+
+def test_without_the_fast_engine_the_same_lines_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = "error é\nok\r\n\x1b[31mERROR\x1b[0m\nb\xff\n".encode() + b"\xfe error\n"
+    quick = [Pattern(text).find_all(data) for text in ("error", "é$", "e.*r", r"\xfe")]
+    monkeypatch.setattr("screens.log_pattern.re2", None)
+    assert [Pattern(text).find_all(data) for text in ("error", "é$", "e.*r", r"\xfe")] == quick
+    assert quick[0] == [0, 13, 32]

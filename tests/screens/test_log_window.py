@@ -5,7 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from screens.log_filter import FilteredReader
 from screens.log_index import LineIndex
+from screens.log_ink import Ink
+from screens.log_pattern import Pattern
+from screens.log_search import Search
+from screens.log_text import Look
 from screens.log_window import LogWindow
 from tests.screens.test_log_lines import InMemory, naive
 
@@ -98,3 +103,43 @@ def test_a_cut_line_says_so() -> None:
     first, second = window.rows()
     assert first.text.endswith("x … cut, 1.2 MB")
     assert second.text == "next"
+
+
+@given(
+    lines=st.lists(st.text("ab", max_size=25), max_size=30),
+    width=st.integers(1, 12),
+    height=st.integers(1, 8),
+    wrap=st.booleans(),
+    moves=st.lists(st.one_of(st.integers(-12, 12), st.sampled_from(["home", "end"])), max_size=12),
+)
+@settings(deadline=None)
+def test_a_filtered_window_scrolls_as_one_over_the_lines_that_pass(
+    lines: list[str], width: int, height: int, wrap: bool, moves: list[int | str]
+) -> None:
+    data = "\n".join(lines).encode()
+    file, window = InMemory(data), window_over(data, width, height, wrap)
+    passed = Search(file, Pattern("ab"))
+    passed.extend()
+    window.set_reader(FilteredReader(file, LineIndex(file), passed))
+    few = window_over("\n".join(line for line in lines if "ab" in line).encode(), width, height, wrap)
+    for move in moves:
+        for each in (window, few):
+            if move == "home":
+                each.home()
+            elif move == "end":
+                each.end()
+            else:
+                assert isinstance(move, int)
+                each.scroll(move)
+        assert [(row.text, row.part) for row in window.rows()] == [(row.text, row.part) for row in few.rows()]
+        assert window.at_end == few.at_end
+
+
+def test_colours_that_a_line_leaves_on_go_on_in_the_next() -> None:
+    window = window_over(b"\x1b[31mred\nstill\n\x1b[0mplain\n", 20, 5)
+    rows = window.rows()
+    assert [window.inked(row.line).spans for row in rows] == [((0, 3, Ink(1)),), ((0, 5, Ink(1)),), ()]
+    window.set_look(Look.PLAIN)
+    assert [window.inked(row.line).spans for row in window.rows()] == [(), (), ()]
+    window.set_look(Look.RAW)
+    assert window.rows()[0].text == "^[[31mred"

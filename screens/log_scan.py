@@ -1,0 +1,49 @@
+"""The nearest line that matches, forwards or backwards from a place: read only as far as it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from screens.log_index import Bytes
+from screens.log_pattern import Matches
+
+_CHUNK = 256 * 1024
+_LONGEST = 4 * 1024 * 1024
+
+Stop = Callable[[], bool]
+
+
+def first_from(file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: False) -> int | None:
+    """The first line that matches and begins at `offset`, which is a line's beginning, or behind it."""
+    position, length = offset, _CHUNK
+    while position < file.size and not stop():
+        data = file.read(position, length)
+        if not data:
+            return None
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) == length and length < _LONGEST:
+            length *= 4
+            continue
+        whole = data[:end] if end and position + len(data) < file.size else data
+        found = pattern.find_all(whole)
+        if found:
+            return position + found[0]
+        position, length = position + len(whole), _CHUNK
+    return None
+
+
+def last_before(file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: False) -> int | None:
+    """The last line that matches and begins before `offset`, which is a line's beginning."""
+    end, length = offset, _CHUNK
+    while end > 0 and not stop():
+        start = max(0, end - length)
+        data = file.read(start, end - start)
+        first = 0 if start == 0 else data.find(b"\n") + 1
+        if start and (not first or first == len(data)) and length < _LONGEST:
+            length *= 4
+            continue
+        found = pattern.find_all(data[first:])
+        if found:
+            return start + first + found[-1]
+        end, length = start + first if 0 < first < len(data) else start, _CHUNK
+    return None
