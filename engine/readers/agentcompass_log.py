@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from engine.issues import Code
+from engine.readers.masked_text import masked
 
 _LINE = re.compile(rb"(\d\d):(\d\d):(\d\d) (DEBUG|INFO|WARNING|ERROR|CRITICAL) +(\S+) +(.*)", re.DOTALL)
 _TASK = re.compile(r"\btask(?:_id)?=(?P<task>[^|;,\s][^|;,]*?)\s*(?:[|;,]|$)")
@@ -66,7 +67,7 @@ class RunLog:
             if match is None:
                 continue
             level = match[4].decode()
-            text = match[6].decode("utf-8", "replace").strip()
+            text = masked(match[6].decode("utf-8", "replace").strip())
             at = self._moment(int(match[1]), int(match[2]), int(match[3]))
             task, attempt = self._whose(text)
             if level in ("WARNING", "ERROR", "CRITICAL"):

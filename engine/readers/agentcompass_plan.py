@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from engine.issues import Phase
 from engine.readers import json_values as values
+from engine.readers.told_parameters import told_parameters
 
-_SECRET_NAME = re.compile(r"key|token|secret|passw|auth|credential|header|cookie|env|url", re.IGNORECASE)
-_SECRET_VALUE = re.compile(r"sk-|bearer |ghp_|AKIA|://[^/\s]*@|-----BEGIN", re.IGNORECASE)
 _LONGEST = 200
 MOST_ATTEMPTS = 1_000
 MOST_TASKS = 100_000
@@ -85,11 +84,9 @@ def run_info(value: object) -> RunInfo:
 
 
 def _parameters(request: object) -> Iterator[tuple[str, str]]:
-    """Of harness and model; whatever may hold a secret, or leads to one, stays out."""
+    """Of harness and model; whatever may hold a secret stays out."""
     for part in ("harness", "model"):
-        for name, said in values.flat(values.within(request, part, "params"), depth=2):
-            if not _SECRET_NAME.search(name) and not _SECRET_VALUE.search(said):
-                yield name, said[:_LONGEST]
+        yield from told_parameters(values.within(request, part, "params")).items()
     protocol = values.text(values.within(request, "model", "api_protocol"))
     if protocol:
         yield "api_protocol", protocol[:_LONGEST]

@@ -26,6 +26,7 @@ from engine.readers.agentcompass_progress import Known, ProgressFold, Retry
 from engine.readers.agentcompass_result import RESULT, attempt_result, cost_of, issue_of, line_of
 from engine.readers.foreign_times import in_utc, parsed, seconds_between
 from engine.readers.json_file import JsonFile, NotJson, parse_json
+from engine.readers.masked_text import masked
 from engine.readers.owner_process import Pulse, worked_on_here
 from engine.readers.reader import Liveness
 
@@ -298,7 +299,7 @@ class AgentCompassReader:
             return
         self._over = True
         at = self._fold.ended_at or in_utc(self._info.finished_at) or self._fold.last_at or ev.now()
-        reason = self._fold.error or self._info.error
+        reason = masked(self._fold.error or self._info.error)
         if reason and status == "failed" and "FATAL issues" not in reason:
             place = (Evidence("run_info.json", reason, "run_info.json", 0),)
             yield ev.RunIssue(at=at, issue=Issue(Severity.FATAL, None, Code.ENGINE_FAILED, reason, place))

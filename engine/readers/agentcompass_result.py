@@ -10,6 +10,7 @@ from typing import Any
 from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.readers import json_values as values
 from engine.readers.foreign_times import in_utc
+from engine.readers.masked_text import masked
 
 RESULT = "result.json"
 _CODES = {str(code): code for code in Code} | {
@@ -163,11 +164,11 @@ def _issues(value: object, raw: object, data: bytes) -> Iterator[Issue]:
         found = issue_of(row)
         evidence = [Evidence("result.json", f"{row.get('code')}: {found.message}", RESULT, _line(data, row))]
         if diagnostics.strip():
-            last = diagnostics.strip().splitlines()[-1][:_LONGEST]
+            last = masked(diagnostics.strip().splitlines()[-1][:_LONGEST])
             evidence.append(Evidence("exception", last, RESULT, line_of(data, b'"execution_diagnostics"')))
         if found.phase is Phase.VERIFY and output.strip():
             place = line_of(data, b'"testcase_output"')
-            evidence.append(Evidence("verifier output", output[-_LONGEST:], RESULT, place))
+            evidence.append(Evidence("verifier output", masked(output[-_LONGEST:]), RESULT, place))
         yield Issue(found.severity, found.phase, found.code, found.message, tuple(evidence))
 
 
@@ -176,7 +177,7 @@ def issue_of(row: dict[str, Any]) -> Issue:
     phase = _PHASES.get(values.text(row.get("phase")))
     said = values.text(row.get("code"))
     code = _CODES.get(said) or (_OTHER_CODE[phase] if phase is not None else Code.ENGINE_FAILED)
-    message = values.text(row.get("message"))[:_LONGEST] or said or "no message"
+    message = masked(values.text(row.get("message"))[:_LONGEST]) or said or "no message"
     if said and said != str(code):
         message = f"{said[:80]}: {message}"
     return Issue(_SEVERITIES.get(values.text(row.get("severity")), Severity.ERROR), phase, code, message)

@@ -18,6 +18,7 @@ from engine.readers import json_values as values
 from engine.readers.foreign_times import in_utc
 from engine.readers.inside import read_inside
 from engine.readers.json_file import NotJson, parse_json
+from engine.readers.masked_text import masked
 
 REPORT, LOG, OUTPUT, PATCH = "report.json", "run_instance.log", "test_output.txt", "patch.diff"
 _MOST_LOG = 8 << 20
@@ -59,7 +60,7 @@ def instance_log(data: bytes) -> InstanceLog:
         if match is not None:
             _timed(found, number, match)
         elif found.exception_line and not found.exception and (raised := _EXCEPTION.match(line[:_LONGEST])):
-            found.exception = raised[0].decode("utf-8", "replace").strip()
+            found.exception = masked(raised[0].decode("utf-8", "replace").strip())
             found.build_failed = found.build_failed or b"BuildImageError" in line
         elif line.startswith(b"Traceback (most recent call last)"):
             found.exception_line, found.exception = number, ""
@@ -85,10 +86,10 @@ def _timed(found: InstanceLog, number: int, match: re.Match[bytes]) -> None:
     elif text.startswith(b"Traceback"):
         found.exception_line, found.exception = number, ""
     elif level == b"ERROR":
-        found.error_line, found.error = number, text.decode("utf-8", "replace")
+        found.error_line, found.error = number, masked(text.decode("utf-8", "replace"))
         found.build_failed = found.build_failed or b"building image" in text or b"BuildImageError" in text
     elif level == b"WARNING":
-        found.warnings.append((number, text.decode("utf-8", "replace")))
+        found.warnings.append((number, masked(text.decode("utf-8", "replace"))))
 
 
 @dataclass(frozen=True)

@@ -372,6 +372,9 @@ def test_lines_of_a_log_go_to_the_trial_they_name(tmp_path: Path) -> None:
 
 def test_no_key_of_the_request_reaches_an_event(sample: Sample) -> None:
     passed(sample)
+    sample.log(f"00:28:55 ERROR    harnesses.x      401: {KEY} is not valid | task=hello | attempt=1")
+    issue = {"severity": "error", "phase": "run", "code": "harness_failed", "message": f"401: {KEY}"}
+    sample.result("hello", issues=(issue,), output=f"export KEY={KEY}")
     events = read_all(open_run(sample.folder).reader())
     assert KEY not in b"".join(ev.encode(event) for event in events).decode()
     plan = next(event for event in events if isinstance(event, ev.RunPlanned))
