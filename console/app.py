@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual.app import App
@@ -36,6 +36,9 @@ from screens.question_screen import Answer, QuestionScreen
 from screens.run_memory import RunMemory
 from screens.run_screen import RunScreen
 from screens.source import RunSource
+
+if TYPE_CHECKING:
+    from screens.comparing import Wish
 
 PUMP_SEC = 0.03
 """Pause between two slices of folding while events come."""
@@ -92,6 +95,8 @@ class TrialDeckApp(App[None]):
         control: ControlFor = EngineControl,
         clock: Callable[[], datetime] = wall_clock,
         habits: Habits | None = None,
+        compared: Sequence[Path] = (),
+        wish: Wish | None = None,
     ) -> None:
         no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if no_colour else None)
@@ -115,6 +120,8 @@ class TrialDeckApp(App[None]):
         self._painted_at = 0.0
         self._pump_waits = False
         self._paint_waits = False
+        self.compared = tuple(compared)
+        self.wish = wish
         self._compared = False
         self._leave_when_over = False
 
@@ -134,6 +141,8 @@ class TrialDeckApp(App[None]):
         self.set_interval(1.0, self._tick)
         if self.run_folder is None:
             self.push_screen(HomeScreen(self.places, self.clock))
+            if self.compared:
+                self.compare(self.compared, self.wish)
         else:
             self.push_screen(self._run_screen(self.run_folder))
 
@@ -277,16 +286,17 @@ class TrialDeckApp(App[None]):
     def on_home_screen_compare_wanted(self, event: HomeScreen.CompareWanted) -> None:
         self.compare(event.folders)
 
-    def compare(self, folders: Sequence[Path]) -> None:
-        """The comparison of all arms of these runs, over whatever is shown."""
+    def compare(self, folders: Sequence[Path], wish: Wish | None = None) -> None:
+        """The comparison of these runs' arms, all of them without a wish, over whatever is shown."""
         from screens.compare_screen import CompareScreen
+        from screens.comparing import Comparing
 
         try:
             sources = [self.open_source(folder) for folder in folders]
         except ValueError as error:
             self.notify(str(error), severity="error", markup=False)
         else:
-            self.push_screen(CompareScreen(*sources))
+            self.push_screen(CompareScreen(comparing=Comparing(sources, wish)))
 
     async def action_back(self) -> None:
         if len(self.screen_stack) > ROOT:

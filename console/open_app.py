@@ -18,6 +18,7 @@ from console.habits import read_habits
 from engine.layout import ENGINE_LOG, EVENTS
 from engine.readers.open_run import open_run
 from engine.text import clean_line
+from screens.comparing import Wish
 
 START_SEC = 30.0
 TURN_SEC = 0.0005
@@ -61,6 +62,11 @@ def farewell(folder: Path, *, over: bool) -> str:
 def show_home(places: Sequence[Path], *, read_only: bool = False) -> int:
     habits = read_habits(read_only=read_only)
     return run_app(TrialDeckApp(runs_dir=places[0], places=places, habits=habits))
+
+
+def show_comparison(runs: Sequence[Path], wish: Wish) -> int:
+    """The comparison of these runs, over the list of the runs beside the first."""
+    return run_app(TrialDeckApp(runs_dir=runs[0].parent, habits=read_habits(), compared=runs, wish=wish))
 
 
 def run_app(app: TrialDeckApp) -> int:

@@ -187,7 +187,8 @@ class CompareScreen(Screen[None]):
         self.comparing.settle()
         if self.comparing.b is None:
             alone = "one arm alone has nothing to be compared with; p adds the arms of another run"
-            self.worked = Worked(self.comparing.key, problem=alone) if self.comparing.caught_up else None
+            problem = self.comparing.problem or alone
+            self.worked = Worked(self.comparing.key, problem=problem) if self.comparing.caught_up else None
             self._show_found()
             return
         wait = AGAIN_SEC - (perf_counter() - self._begun_at)

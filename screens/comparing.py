@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.analysis.arms import Arm, ArmRef, ArmTrials, arm_refs, joined, one_each, trials_of
+from engine.analysis.arms import Arm, ArmRef, ArmTrials, NoSuchArm, arm_refs, pick, trials_of
 from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
 from engine.analysis.movers import Mover, movers
 from engine.analysis.pairs import Attempts
@@ -29,6 +29,18 @@ class Worked:
     tasks_differ: bool = False
 
 
+@dataclass(frozen=True)
+class Wish:
+    """What a person asked for before the runs were read: names of arms (all where there are none) and how."""
+
+    arms: tuple[str, ...] = ()
+    baseline: str = ""
+    attempts: Attempts = "all"
+    common_tasks: bool = False
+    join: bool = False
+    labelled: bool = True
+
+
 class Comparing:
     """`arms` are chosen, the first is the baseline; `other` is the place of B among them. Without a choice these are
     all arms of all runs, the same arm of several runs joined where `join` says so.
@@ -36,14 +48,17 @@ class Comparing:
     Belongs to the UI thread, but for what `job` returns.
     """
 
-    def __init__(self, sources: Sequence[RunSource]) -> None:
+    def __init__(self, sources: Sequence[RunSource], wish: Wish | None = None) -> None:
+        wish = wish or Wish()
         self.sources = list(sources)
         self.arms: list[Arm] = []
         self.other = 1
-        self.attempts: Attempts = "all"
-        self.common_tasks = False
-        self.join = False
-        self.labelled = True
+        self.attempts: Attempts = wish.attempts
+        self.common_tasks = wish.common_tasks
+        self.join = wish.join
+        self.labelled = wish.labelled
+        self.problem = ""
+        self._wish = wish
         self._chosen = False
 
     # --- runs and arms ---
@@ -89,7 +104,12 @@ class Comparing:
         else:
             states = {label: source.state for source, label in self.labels.items()}
             before = [arm.refs for arm in self.arms]
-            every = joined(refs, states) if self.join else one_each(refs)
+            try:
+                every = pick(states, self._wish.arms, self._wish.baseline, join=self.join)
+            except NoSuchArm as error:  # it may be in a run that is yet to be read
+                every, self.problem = [], clean_line(str(error))
+            else:
+                self.problem = ""
             # a baseline that was stepped to stays in front
             order = {ref: place for place, ref in enumerate(before)}
             self.arms = sorted(every, key=lambda arm: order.get(arm.refs, len(order)))

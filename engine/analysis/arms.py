@@ -132,6 +132,36 @@ def _by_start(records: Iterable[tuple[ArmRef, TrialOutcome, TrialState]]) -> dic
     return found
 
 
-def attempts_planned(arms: Sequence[ArmTrials]) -> int:
-    """The most attempts that a task has in any of them."""
-    return max((attempt for arm in arms for _, attempt in arm.origin), default=0)
+class NoSuchArm(ValueError):
+    """A name that is no arm's, or that of several."""
+
+
+def select(refs: Sequence[ArmRef], wanted: Sequence[str], *, join: bool = False) -> list[ArmRef]:
+    """The arms called so: by name, by `RUN:NAME`, or as `names` calls them; all of them where nothing is wanted.
+
+    A name that several runs have means all of them where runs are joined. Raises NoSuchArm.
+    """
+    named = names(refs)
+    found: list[ArmRef] = []
+    for text in wanted:
+        hits = [ref for ref in refs if text in (named[ref], f"{ref.run}:{ref.arm}")]
+        hits = hits or [ref for ref in refs if ref.arm == text]
+        if not hits:
+            raise NoSuchArm(f"no arm {text!r}; there are {', '.join(named.values()) or 'none'}")
+        if len(hits) > 1 and not join:
+            ways = " or ".join(f"{ref.run}:{ref.arm}" for ref in hits[:4])
+            raise NoSuchArm(f"several runs have an arm {text!r}: name {ways}, or --join them")
+        found += [ref for ref in hits if ref not in found]
+    return found or list(refs)
+
+
+def pick(
+    runs: Mapping[str, RunState], wanted: Sequence[str] = (), baseline: str = "", *, join: bool = False
+) -> list[Arm]:
+    """The arms to compare, `baseline` in front. Raises NoSuchArm."""
+    refs = arm_refs(runs)
+    chosen = select(refs, [*([baseline] if baseline and wanted else []), *wanted], join=join)
+    if baseline:
+        first = select(chosen, [baseline], join=join)
+        chosen = [*first, *(ref for ref in chosen if ref not in first)]
+    return joined(chosen, runs) if join else one_each(chosen, refs)

@@ -22,7 +22,8 @@ from engine.analysis.report import Report, source_line
 
 _STYLE = """
 :root { color-scheme: light dark; }
-body { font: 14px/1.5 ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; margin: 2rem auto; max-width: 62rem; padding: 0 1rem;
+body { font: 14px/1.5 ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace;
+  margin: 2rem auto; max-width: 62rem; padding: 0 1rem;
   color: #1c2430; background: #ffffff; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1rem; margin-top: 2rem; }
 table { border-collapse: collapse; margin: .5rem 0; }

@@ -275,4 +275,4 @@ def question_words(question: str, arm_texts: Iterable[str]) -> str:
     return {
         CONTROLLED: "controlled model: only the model differs between the arms",
         PRODUCT: "product: each side as shipped, more than the model differs",
-    }.get(question, "the arms don't differ by anything that is known" if not list(arm_texts) else "")
+    }.get(question, "can't be told: the runs don't say in what the arms differ" if not list(arm_texts) else "")

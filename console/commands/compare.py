@@ -1,0 +1,97 @@
+"""`trialdeck compare`: arms of one run or several, of any source, or of a CSV file, paired by task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from console.errors import Unusable
+from console.find_run import RUNS_DIR, find_run
+from console.follow import Shown, choose_output
+from console.out import Out
+
+
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(help="Runs (folder, name, `last`) or CSV files (task,arm,attempt,reward,cost).", metavar="RUN…"),
+    ],
+    arm: Annotated[
+        list[str] | None, typer.Option("--arm", help="An arm to compare, NAME or RUN:NAME; again for more.")
+    ] = None,
+    baseline: Annotated[str, typer.Option(help="The arm that the others are compared with; else the first.")] = "",
+    attempts: Annotated[str, typer.Option(help="`all` attempts of a task, or the `first` alone.")] = "all",
+    common_tasks: Annotated[
+        bool, typer.Option("--common-tasks", help="Compare on the tasks that both sides have, and list the others.")
+    ] = False,
+    join: Annotated[
+        bool, typer.Option("--join", help="Runs of the same arm over the same task set are its attempts.")
+    ] = False,
+    labels: Annotated[bool, typer.Option("--labels/--no-labels", help="Read causes that people have set.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON document; fractions and dollars.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Markdown.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV, a row a task.")] = False,
+    html: Annotated[str, typer.Option(metavar="FILE", help="Write an HTML page; `-`: stdout.")] = "",
+    svg: Annotated[str, typer.Option(metavar="FILE", help="Write a picture of the intervals; `-`: stdout.")] = "",
+    plain: Annotated[bool, typer.Option("--plain", help="Text instead of the console.")] = False,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+) -> None:
+    """Compare arms, paired by task. In a terminal the comparison opens live; into a pipe it is text."""
+    if attempts not in ("all", "first"):
+        raise Unusable(f"--attempts {attempts!r}: expected `all` or `first`")
+    printed = [name for name, on in (("json", as_json), ("markdown", markdown), ("csv", as_csv)) if on]
+    printed += [name for name, file in (("html", html), ("svg", svg)) if file == "-"]
+    if len(printed) > 1:
+        raise Unusable(f"only one of {' and '.join(f'--{name}' for name in printed)} can go to stdout")
+    from console.compare_text import Asked, is_table
+
+    paths = [path if is_table(path) else find_run(text, runs_dir) for text in runs if (path := Path(text).expanduser())]
+    asked = Asked(
+        arms=tuple(arm or ()),
+        baseline=baseline,
+        attempts="first" if attempts == "first" else "all",
+        common_tasks=common_tasks,
+        join=join,
+        labelled=labels,
+    )
+    tables = any(is_table(path) for path in paths)
+    to_a_file = bool(printed or html or svg)
+    if not tables and not to_a_file and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
+        from console.open_app import show_comparison
+        from screens.comparing import Wish
+
+        wish = Wish(asked.arms, baseline, asked.attempts, common_tasks, join, labels)
+        raise typer.Exit(show_comparison(paths, wish))
+    _write(paths, asked, printed[0] if printed else "" if to_a_file else "text", {"html": html, "svg": svg})
+
+
+def _write(paths: list[Path], asked: object, printed: str, files: dict[str, str]) -> None:
+    from console.compare_text import WRITERS, Asked, document, gather, reports, text_lines
+    from console.run_condition import load
+    from screens.compare_export import refuse_foreign, replace
+
+    assert isinstance(asked, Asked)
+    found = gather(paths, lambda path: load(path)[0], labelled=asked.labelled)
+    results = reports(found, asked)
+    report = results[0][1]
+    out = Out()
+    if printed == "json":
+        out.json(document(results))
+    elif printed == "text":
+        out.lines(text_lines(results, out.width))
+    elif printed == "markdown":
+        out.lines("\n".join(WRITERS["markdown"](one) for _, one in results).splitlines())
+    elif printed:
+        out.lines(WRITERS[printed](report).splitlines())
+    for name, file in files.items():
+        if file and file != "-":
+            path = Path(file).expanduser()
+            try:
+                refuse_foreign(path.parent, found.foreign)
+            except ValueError as error:
+                raise Unusable(f"--{name} {file}: {error}") from None
+            replace(path, WRITERS[name](report).encode("utf-8", "replace"))
+            if printed == "":
+                out.line(f"{path} written")
