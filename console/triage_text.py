@@ -152,8 +152,9 @@ def _asymmetry_lines(triage: Triage, arms: list[ArmCauses]) -> Iterator[str]:
             f"(exact p {each.p:.3g}, {each.adjusted:.3g} adjusted for {each.looked_at} looked at)"
         )
     if found and not flagged:
+        count = f"{len(found)} differences" if len(found) > 1 else "1 difference"
         yield (
-            f"no asymmetry: {len(found)} differences looked at, none less likely than {100 * UNLIKELY:g} % "
+            f"no asymmetry: {count} looked at, none less likely than {100 * UNLIKELY:g} % "
             f"by Fisher's exact test after Holm (smallest p {found[0].p:.3g})"
         )
     if not found:

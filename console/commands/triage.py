@@ -177,9 +177,11 @@ def _import(folder: Path, viewer: str, file: Path) -> None:
     found.store.append_all(list(coming.labels))
     people = sorted({label.who for label in coming.labels})
     by = f" by {', '.join(people)}" if people else ""
-    Out().line(f"took in {len(coming.labels)} labels{by}; {coming.known} were here already")
+    were = "was" if coming.known == 1 else "were"
+    Out().line(f"took in {_labels(len(coming.labels))}{by}; {coming.known} {were} here already")
     if coming.unknown:
-        say(f"{len(coming.unknown)} trials are not of this run: {_listed(coming.unknown)}")
+        count = len(coming.unknown)
+        say(f"{count} trial{'s are' if count > 1 else ' is'} not of this run: {_listed(coming.unknown)}")
     if coming.other_runs:
         say(f"the file's labels were made on another run: {_listed(coming.other_runs)}")
 
@@ -202,7 +204,7 @@ def _export(folder: Path, viewer: str, file: Path, *, overwrite: bool) -> None:
             out.write(data)
     except FileExistsError:
         raise Unusable(f"{file} is there already; --overwrite replaces it") from None
-    Out().line(f"wrote {len(found.book.records())} labels to {file}")
+    Out().line(f"wrote {_labels(len(found.book.records()))} to {file}")
 
 
 def _kind(file: Path, option: str) -> str:
@@ -210,6 +212,10 @@ def _kind(file: Path, option: str) -> str:
     if kind not in ("csv", "json"):
         raise Unusable(f"{option} {file}: expected a name that ends in .csv or .json")
     return kind
+
+
+def _labels(count: int) -> str:
+    return f"{count} label{'s' if count != 1 else ''}"
 
 
 def _fold_again(found: Triage) -> None:

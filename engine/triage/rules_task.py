@@ -75,12 +75,12 @@ def oracle_fails(case: TrialCase) -> Iterator[Finding]:
         return
     own = _agent(case, case.trial) == _ORACLE
     yield Finding(
-        rule="oracle_fails",
+        rule="solution_fails",
         cause=Cause.TASK,
         strength=Strength.WEAK if own else Strength.STRONG,
         text="the task's own solution did not pass"
         + ("" if own else f" either ({len(clean)} of {len(oracles)} failed)"),
-        source="oracle",
+        source="the task's solution",
     )
 
 
@@ -128,7 +128,7 @@ def other_attempts(case: TrialCase) -> Iterator[Finding]:
         yield _weak_model("attempts_differ", f"of this arm's other attempts {passed} passed and {failed} failed")
     oracle = [trial for trial in case.same_task if _agent(case, trial) == _ORACLE and trial.state == PASSED]
     if oracle and case.agent != _ORACLE:
-        yield _weak_model("oracle_passes", "the task's own solution passes")
+        yield _weak_model("solution_passes", "the task's own solution passes")
 
 
 def passes_without_work(case: TrialCase) -> Iterator[Finding]:
@@ -140,7 +140,7 @@ def passes_without_work(case: TrialCase) -> Iterator[Finding]:
             cause=Cause.TASK,
             strength=Strength.STRONG,
             text="an agent that does nothing passes this task",
-            source="nop",
+            source="an agent that does nothing",
         )
 
 
