@@ -82,6 +82,12 @@ class CastPlayer:
         self.seek(moments[at])
         return self.cast.markers[at][1]
 
+    @property
+    def marker(self) -> tuple[int, str]:
+        """The marker that was passed last: its number from 1, and its name; 0 before the first."""
+        at = bisect_right([moment for moment, _ in self.cast.markers], self.position + 1e-6)
+        return at, self.cast.markers[at - 1][1] if at else ""
+
     def catch_up(self, budget_sec: float) -> bool:
         """Carries events out for about that long; whether the terminal now shows the position."""
         goal = self.cast.first_after(self.position)

@@ -22,7 +22,7 @@ from screens import format as fmt
 from screens.cast_actions import CAST
 from screens.cast_file import CastFile
 from screens.cast_player import SPEEDS, CastPlayer
-from screens.pieces import Pieces, width_of
+from screens.pieces import Pieces, cut, width_of
 from screens.widgets.lines import Line, Lines
 from screens.widgets.steps_prompt import Prompt
 
@@ -106,7 +106,10 @@ class CastBar(Lines):
         if view.live:
             right.append(("still recording  ", "deck--accent"))
         if cast.markers:
-            right.append((f"{fmt.count(len(cast.markers), 'marker')}  ", "deck--dim"))
+            at, name = player.marker
+            told = f"marker {at} of {len(cast.markers)}" if at else fmt.count(len(cast.markers), "marker")
+            right.append((f"{told}  ", "deck--dim"))
+            right.append((f"{cut(name, 30)}  " if name and width >= 100 else "", ""))
         if player.short_pauses:
             right.append((f"pauses ≤ {player.idle_sec:g} s  ", ""))
         right.append((f"{player.speed:g}×  ", "" if player.speed != 1 else "deck--dim"))
@@ -254,8 +257,6 @@ class CastView(Vertical):
         if name is None:
             self.notify("no marker there" if self.cast.markers else "the recording has no markers", markup=False)
             return
-        if name:
-            self.notify(name, timeout=2, markup=False)
         self.seek(self.player.position)
 
     def action_faster(self, step: int) -> None:

@@ -16,7 +16,7 @@ from screens import format as fmt
 from screens.actions import Action, place
 from screens.files_tree import CHANGE, FILE, FOLDER, TITLE, Entry, is_text, read_tree
 from screens.pieces import Pieces
-from screens.widgets.line_table import TABLE, LineTable
+from screens.widgets.line_table import LineTable
 from screens.widgets.lines import Line, Lines
 
 FILES = place(
@@ -32,7 +32,7 @@ _CHANGES = {"added": ("+", "deck--good"), "changed": ("~", "deck--warn"), "delet
 class FilesTable(LineTable):
     HEAD: ClassVar[int] = 0
     PLACE = FILES
-    BINDINGS: ClassVar[list[BindingType]] = [*TABLE.bindings(), *FILES.bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [*FILES.bindings()]
 
     def __init__(self) -> None:
         super().__init__()

@@ -52,7 +52,8 @@ class StepsPage(ScrollView, can_focus=True):
     def show(self, make: Callable[[int], list[Pieces]] | None, *, top: bool) -> None:
         """`top`: it is another step, whose text begins at the top, or at its first line that matches."""
         self.make = make
-        if not self.size.width:
+        if not self.size.width or not self.display:
+            self._width = 0  # made when there is room for it
             return
         self._width = self.size.width
         lines = make(max(1, self._room)) if make is not None else []
@@ -86,7 +87,10 @@ class StepsPage(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         if self.size.width != self._width:
-            self.show(self.make, top=not self._lines)
+            self.show(self.make, top=not self._width)
+
+    def on_show(self) -> None:
+        self.on_resize()
 
 
 def _text(line: Pieces) -> str:

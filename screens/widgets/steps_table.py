@@ -16,7 +16,7 @@ from screens.pieces import Pieces
 from screens.steps_actions import STEPS
 from screens.steps_text import ended, has_failed, offset, start_of, what
 from screens.trial_facts import tokens
-from screens.widgets.line_table import TABLE, LineTable
+from screens.widgets.line_table import LineTable
 
 COLUMNS = (
     Column("number", "#", 4, keep=99, right=True),
@@ -33,7 +33,7 @@ COLUMNS = (
 class StepsTable(LineTable):
     COLUMNS = COLUMNS
     PLACE = STEPS
-    BINDINGS: ClassVar[list[BindingType]] = [*TABLE.bindings(), *STEPS.bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [*STEPS.bindings()]
 
     class Moved(Message):
         """The cursor stands on another step."""
