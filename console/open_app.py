@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from console.app import TrialDeckApp
 from console.engine_end import last_words, wait_for_end
@@ -18,7 +19,9 @@ from console.habits import read_habits
 from engine.layout import ENGINE_LOG, EVENTS
 from engine.readers.open_run import open_run
 from engine.text import clean_line
-from screens.comparing import Wish
+
+if TYPE_CHECKING:
+    from screens.comparing import Wish
 
 START_SEC = 30.0
 TURN_SEC = 0.0005
