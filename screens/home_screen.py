@@ -183,6 +183,7 @@ Rates are of what is finished. Runs of other systems are only read."""
             table.set_runs(event.runs)
         else:
             table.repaint([run.key for run in event.runs if run.liveness in (Liveness.LIVE, Liveness.STALE)])
+            table.point()
         self._show_bar()
 
     def _find_chosen(self, runs: Sequence[RunSummary]) -> None:

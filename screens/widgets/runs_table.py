@@ -97,9 +97,10 @@ class RunsTable(LineTable):
         if not self._led:  # runs still come in: the cursor waits at the top until somebody moves it
             self.cursor, self._at = None, 0
         self.rows_changed()
-        self._point()
+        self.point()
 
-    def _point(self) -> None:
+    def point(self) -> None:
+        """Tell where the cursor stands."""
         key = self.cursor_key
         self.post_message(self.Pointed(self.runs[key] if key is not None else None))
 
@@ -111,7 +112,7 @@ class RunsTable(LineTable):
     def move_to(self, row: int) -> None:
         self._led = True
         super().move_to(row)
-        self._point()
+        self.point()
 
     def mark(self) -> None:
         """Mark the run under the cursor, or take its mark away, and go on to the next."""
