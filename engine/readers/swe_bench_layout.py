@@ -1,7 +1,7 @@
 """Where a SWE-bench evaluation lies: a run's folder, one model's folder in it, a leaderboard's folder, a report alone.
 
 logs/run_evaluation/<run_id>/<model>/<instance_id>/   a run, with one arm a model; its reports lie beside `logs`
-<date>_<system>/results/results.json, logs/<instance_id>/   an entry of the leaderboard
+<date>_<system>/results/results.json, logs/<instance_id>/   an entry of the leaderboard; or per_instance_details.json
 <model>.<run_id>.json                                 a report and nothing else
 """
 
@@ -18,6 +18,7 @@ from engine.readers.swe_bench_instance import LOG, REPORT
 from engine.readers.swe_bench_report import is_name, is_report
 
 LEADERBOARD = Path("results") / "results.json"
+DETAILED = "per_instance_details.json"
 _LOOKED_AT = 4
 _HEAD = 4_096
 
@@ -56,7 +57,8 @@ class Place:
             case Shape.REPORT:
                 return self.path
             case Shape.LEADERBOARD:
-                return self.path / LEADERBOARD
+                detailed = self.path / DETAILED
+                return detailed if detailed.is_file() else self.path / LEADERBOARD
         return None if self.top is None else self.top / f"{model}.{self.run_id}.json"
 
     def trial(self, model: str, instance: str) -> str:
@@ -80,7 +82,7 @@ def place(path: Path) -> Place | None:
     try:
         if path.is_file():
             return _report_place(path) if path.suffix == ".json" and _reads_as_report(path) else None
-        if (path / LEADERBOARD).is_file():
+        if (path / LEADERBOARD).is_file() or (path / DETAILED).is_file():
             logs = path / "logs"
             return Place(path, Shape.LEADERBOARD, path.name, {path.name: logs} if logs.is_dir() else {})
         return _folder_place(path)
@@ -121,7 +123,7 @@ def _reads_as_report(path: Path) -> bool:
     head = read_inside(path.parent, path, 1 << 16)
     if head is None or not head.lstrip().startswith(b"{"):
         return False
-    if not any(word in head for word in (b'_ids"', b'"resolved"', b"_instances", b'"no_generation"')):
+    if not any(word in head for word in (b'_ids"', b'"resolved"', b"_instances", b'"no_generation"', b'"api_calls"')):
         return False
     data = read_inside(path.parent, path)
     try:

@@ -200,6 +200,7 @@ class SweBenchReader:
     def _finish(
         self, item: _Instance, log: InstanceLog, found: Verdict | None, broken: str, ending: Ending | None
     ) -> Iterator[ev.AnyEvent]:
+        report = self._reports.get(item.model)
         at = log.last or self._written()
         self._times.append(at)
         resolved = found.resolved if found is not None else None
@@ -234,6 +235,7 @@ class SweBenchReader:
             reward=reward,
             passed=resolved,
             seconds=seconds_between(log.began, at) or 0.0,
+            cost_usd=report.costs.get(item.name) if report is not None else None,
         )
 
     def _said(

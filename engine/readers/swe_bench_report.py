@@ -2,6 +2,7 @@
 
 `<model>.<run_id>.json`   counts and lists of ids (`resolved_ids`, …), schema 2; the hosted one adds failed and pending
 `results/results.json`    of the leaderboard, and of the harness's first version: lists named after what happened
+`per_instance_details.json`   of the leaderboard: by instance whether it was resolved, and what that cost
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from engine.readers import json_values as values
 from engine.readers.inside import MOST_BYTES
@@ -60,11 +62,12 @@ class Report:
     lists: dict[str, str] = field(default_factory=dict)
     only_resolved: bool = False
     unstopped: tuple[str, ...] = ()
+    costs: dict[str, float] = field(default_factory=dict)
 
 
 def is_report(value: object) -> bool:
     found = values.mapping(value)
-    if isinstance(found.get("resolved_ids"), list):
+    if isinstance(found.get("resolved_ids"), list) or _is_detailed(found):
         return True
     return isinstance(found.get("resolved"), list) and any(isinstance(found.get(name), list) for name in _OLD)
 
@@ -75,8 +78,26 @@ def read_report(root: Path, path: Path) -> Report | None:
     return report(value) if is_report(value) else None
 
 
+def _is_detailed(found: dict[str, Any]) -> bool:
+    rows = list(found.values())[:MOST_IDS]
+    return bool(rows) and all(
+        isinstance(row, dict) and isinstance(row.get("resolved"), bool) and "api_calls" in row for row in rows
+    )
+
+
+def _detailed(found: dict[str, Any]) -> Report:
+    rows = {name: row for name, row in list(found.items())[:MOST_IDS] if is_name(name)}
+    costs = {name: values.number(row.get("cost")) for name, row in rows.items()}
+    return Report(
+        endings={name: Ending.RESOLVED if row["resolved"] else Ending.UNRESOLVED for name, row in rows.items()},
+        costs={name: cost for name, cost in costs.items() if cost is not None and cost >= 0},
+    )
+
+
 def report(value: object) -> Report:
     found = values.mapping(value)
+    if _is_detailed(found):
+        return _detailed(found)
     endings: dict[str, Ending] = {}
     lists: dict[str, str] = {}
     for ending, names in _LISTS:

@@ -166,6 +166,23 @@ def test_an_entry_of_the_leaderboard_opens_and_says_what_it_does_not_name(tmp_pa
     assert "no rate can be told" in state.run_issues[0].message
 
 
+def test_an_entry_with_details_tells_what_each_instance_cost(tmp_path: Path) -> None:
+    entry = tmp_path / "20250726_mini"
+    entry.mkdir()
+    rows = {
+        "a__b-1": {"cost": 0.72, "api_calls": 32, "resolved": True},
+        "a__b-2": {"cost": None, "api_calls": 3, "resolved": False},
+    }
+    (entry / "per_instance_details.json").write_text(json.dumps(rows))
+    state, liveness = state_of(entry)
+    assert liveness is Liveness.FINISHED
+    assert [(trial(state, name).state, trial(state, name).cost_usd) for name in rows] == [
+        ("passed", 0.72),
+        ("failed", None),
+    ]
+    assert not state.run_issues
+
+
 def test_the_first_version_of_reports_opens(tmp_path: Path) -> None:
     path = tmp_path / "agent.json"
     lists = {"no_generation": ["a__b-1"], "generated": ["a__b-2", "a__b-3", "a__b-4"], "with_logs": ["a__b-2"]}
