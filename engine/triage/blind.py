@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+import weakref
+from collections.abc import Mapping
 
 from engine.state import RunState
 
@@ -13,12 +15,19 @@ _SHORTEST = 3
 """A shorter name occurs in too many words to be hidden: text would be full of holes."""
 
 
-def cases(state: RunState) -> dict[str, int]:
+_dealt: weakref.WeakKeyDictionary[RunState, tuple[tuple[str, int], Mapping[str, int]]] = weakref.WeakKeyDictionary()
+
+
+def cases(state: RunState) -> Mapping[str, int]:
     """A number for every trial of the plan, from 1, dealt by a digest of its id: neither the plan's order nor the arms'
-    shows in it, and everybody gets the same."""
+    shows in it, and everybody gets the same. Dealt anew only where trials were planned since."""
     run = state.plan.run if state.plan is not None else ""
-    shuffled = sorted(state.trials, key=lambda trial: _digest(run, trial))
-    return {trial: number for number, trial in enumerate(shuffled, 1)}
+    stamp = (run, len(state.trials))
+    known = _dealt.get(state)
+    if known is None or known[0] != stamp:
+        shuffled = sorted(tuple(state.trials), key=lambda trial: _digest(run, trial))
+        known = _dealt[state] = (stamp, {trial: number for number, trial in enumerate(shuffled, 1)})
+    return known[1]
 
 
 def case_name(number: int) -> str:
