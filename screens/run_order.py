@@ -35,7 +35,8 @@ COLUMNS = tuple(_KEYS)
 def in_order(runs: Iterable[RunSummary], column: str, down: bool) -> list[RunSummary]:
     """Equal ones stay as they came."""
     key = _KEYS[column]
-    known, unknown = [], []
+    known: list[RunSummary] = []
+    unknown: list[RunSummary] = []
     for run in runs:
         (unknown if key(run) is None else known).append(run)
     return [*sorted(known, key=key, reverse=down), *unknown]

@@ -20,7 +20,7 @@ NEEDS_ENGINE = "needs a Docker engine"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """No test reads or writes what belongs to the person who runs it: settings, labels, what screens remember, caches."""
+    """No test reads or writes what belongs to the person who runs it: settings, labels, what is remembered."""
     folder = tempfile.TemporaryDirectory(prefix="trialdeck-tests-")
     config.add_cleanup(folder.cleanup)
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
