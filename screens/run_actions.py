@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from screens.actions import Action, place
-from screens.trial_fields import FIELDS
+from screens.trial_fields import NUMBER_FIELDS, TEXT_FIELDS
 
 RUN = place(
     "run",
@@ -25,6 +25,23 @@ RUN = place(
     Action(name="triage", keys=("t",), label="triage", help="Decide who failed, trial by trial", footer=73),
     Action(name="warnings", keys=("w",), label="warnings", help="To the warnings and back", footer=42),
     Action(name="mark", keys=("space",), label="mark", help="Mark the trial, or take its mark away", footer=40),
+    Action(name="mark_on(1)", keys=("shift+down", "J"), label="mark down", help="Mark this trial and the next one"),
+    Action(name="mark_on(-1)", keys=("shift+up", "K"), label="mark up", help="Mark this trial and the one before"),
+    Action(name="mark_range", keys=("V",), label="mark range", help="Mark all from the last mark to the cursor"),
+    Action(name="mark_shown", keys=("M",), label="mark all", help="Mark all trials that the filter shows"),
+    Action(name="invert_marks", keys=("I",), label="invert", help="Mark what isn't marked, of what is shown"),
+    Action(
+        name="undecided(1)", keys=("u",), label="next undecided", help="To the next failure that nobody has decided"
+    ),
+    Action(name="undecided(-1)", keys=("U",), label="undecided before", help="To the undecided failure before"),
+    Action(name="copy", keys=("y",), label="copy", help="Copy id, path or command of the trial, or of the marked ones"),
+    Action(name="save_list", keys=("e",), label="save list", help="Save the marked trials as CSV or JSON"),
+    Action(
+        name="hold", keys=("P",), label="hold", help="Let the screen stand still while data goes on; then take it in"
+    ),
+    Action(
+        name="to_end", keys=("greater_than_sign",), label="to the end", help="Play the replay to its end", footer=46
+    ),
     Action(
         name="cancel_trial",
         keys=("x",),
@@ -32,20 +49,26 @@ RUN = place(
         help="Cancel the trial under the cursor, or the marked ones",
         footer=60,
     ),
-    Action(name="pause", keys=("p",), label="pause", help="Start no more trials, or go on", footer=41),
-    Action(name="concurrency(1)", keys=("plus",), label="more", help="One trial more at the same time"),
-    Action(name="concurrency(-1)", keys=("minus",), label="fewer", help="One trial fewer at the same time"),
+    Action(
+        name="pause", keys=("p",), label="pause", help="Start no more trials, or go on; a replay: stop it", footer=41
+    ),
+    Action(name="concurrency(1)", keys=("plus",), label="more", help="One trial more at a time; a replay: faster"),
+    Action(name="concurrency(-1)", keys=("minus",), label="fewer", help="One trial fewer at a time; a replay: slower"),
     Action(name="step_back", keys=("escape",), label="back", help="Show all again; then go back", palette=False),
 )
 
 FILTER_HELP = f"""\
 The filter  /
   word           anywhere in task, arm, state, activity and issues
-  /regex/        a regular expression
-  !word          the other way round; terms are joined by "and"
-  field:value    {", ".join(FIELDS[:5])},
-                 {", ".join(FIELDS[5:10])}
-  field:<number  {", ".join(FIELDS[10:])}; time:>10m
+  /regex/ re:…   a regular expression; task:re:^db of one field
+  !term          the other way round; side by side means both
+  a or (b c)     either side; brackets group
+  field:a,b      any of them; "in quotes" with blanks; none: has no value
+                 {", ".join(TEXT_FIELDS[:7])},
+                 {", ".join(TEXT_FIELDS[7:])}
+  field:<number  {", ".join(NUMBER_FIELDS)}
+                 time:>10m  mem:>2G  tokens:>1M
+  marked:yes     decided:no  cause:infra  cause:model?  (? only proposed)
 
 States
   ● running, by its phase   ◌ waiting   · queued   ✓ passed   − failed

@@ -8,7 +8,6 @@ from engine import state as st
 from engine.analysis import wording as say
 from engine.analysis.rates import Rate
 from engine.readers.reader import Liveness
-from engine.state import RunState
 from screens import format as fmt
 from screens.pieces import Pieces
 from screens.source import RunSource
@@ -66,15 +65,28 @@ def arrangement(rows: TrialRows) -> Pieces:
     """How many trials are shown and marked, in what order."""
     pieces: Pieces = [(f"{len(rows.marked)} marked   ", "deck--accent")] if rows.marked else []
     pieces.append((f"{rows.shown} of {len(rows.state.trials)}", "deck--dim"))
-    pieces.append((f"   sort: {BY_NAME[rows.sort].title} {'↓' if rows.down else '↑'}", "deck--dim"))
+    pieces.append((f"   sort: {_sorted_by(rows.sort, rows.down)}", "deck--dim"))
+    if rows.second:
+        pieces.append((f", {_sorted_by(rows.second, rows.second_down)}", "deck--faint"))
     if rows.grouping:
         pieces.append((f"   group: {rows.grouping}", "deck--dim"))
     return pieces
 
 
-def cost_unknown(state: RunState) -> int:
-    """Finished trials whose cost nobody knows; one that still runs may yet say."""
-    return sum(1 for trial in state.trials.values() if trial.done and trial.started_at and trial.cost_usd is None)
+def _sorted_by(column: str, down: bool) -> str:
+    return f"{BY_NAME[column].title} {'↓' if down else '↑'}"
+
+
+def hold_badge(source: RunSource) -> Pieces:
+    """Where the screen stands still: of when it is, and how much waits."""
+    if source.held_at is None:
+        return []
+    waiting = fmt.count(source.waiting, "change")
+    return [(f"‖ as of {fmt.wall_time(source.held_at)} · {waiting} waiting", "deck--warn"), (" · ", "deck--faint")]
+
+
+def read_only_badge(app: object) -> Pieces:
+    return [("read-only", "deck--warn"), (" · ", "deck--faint")] if getattr(app, "read_only", False) else []
 
 
 def unscored(arm: st.ArmState) -> int:

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from time import perf_counter
 from typing import ClassVar
 
 from textual import events
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 from textual.screen import Screen
 
-from engine.analysis.from_state import arm_outcomes
-from engine.analysis.outcomes import TrialOutcome
 from screens.app_protocols import RunControl
-from screens.pieces import Pieces
+from screens.arranging import Arranging
+from screens.feed_place import FeedPlace
 from screens.run_actions import FILTER_HELP, RUN
+from screens.run_chosen import ListSaved, RunChosen
 from screens.run_commands import CommandAnswered, RunCommands
-from screens.run_facts import arrangement, cost_unknown, crumbs
+from screens.run_facts import arrangement, crumbs, hold_badge, read_only_badge
+from screens.run_footer import show_footer
+from screens.run_numbers import RunNumbers, StandingsWorkedOut
+from screens.run_recall import RunRecall
+from screens.run_replay import RunReplay
 from screens.source import RunSource
-from screens.standings import Standings, work_out
 from screens.triage_desks import desk_of, open_triage
 from screens.trial_columns import COLUMNS
+from screens.trial_fields import FIELDS
 from screens.trial_filter import FilterError, parse
 from screens.trial_rows import TrialRows
 from screens.widgets.action_footer import ActionFooter
@@ -37,11 +38,6 @@ from screens.widgets.line_table import LineTable
 from screens.widgets.run_header import RunHeader
 from screens.widgets.trials_table import TrialsTable
 from screens.widgets.warnings_feed import WarningsFeed
-
-FACTS_SEC = 1.0
-"""How often estimates and standings are worked out anew, at most."""
-FEED_HEIGHT = 30
-"""Lines of the terminal from which on the warnings have a place of their own."""
 
 
 class RunScreen(Screen[None]):
@@ -54,27 +50,22 @@ class RunScreen(Screen[None]):
     """The filter's key comes first, so that what is typed fast after it goes into the filter."""
     AUTO_FOCUS = "TrialsTable"
 
-    @dataclass
-    class StandingsWorkedOut(Message):
-        standings: Standings
-        stood: tuple[int, ...]
-
     def __init__(self, source: RunSource, control: RunControl | None = None) -> None:
         super().__init__()
         self.source = source
         self.commands = RunCommands(self, source, control)
         self.rows = TrialRows(source.state)
-        self._facts_at = 0.0
-        self._facts_due = False
-        self._known = False
+        self.numbers = RunNumbers(self, source, self._late_facts)
+        self.arranging = Arranging(self, self.rows, self._rows_there)
+        self.chosen = RunChosen(self, source, self.rows)
+        self.replay = RunReplay(self)
         self._over = False
-        self._stood: tuple[int, ...] = ()
 
     def compose(self) -> ComposeResult:
         now = self.source.now()
         yield Breadcrumbs("runs", self.source.folder.name)
         yield RunHeader(self.source.state, now)
-        yield FilterBar()
+        yield FilterBar(fields=FIELDS)
         yield TrialsTable(self.rows, now)
         yield FeedRule()
         yield WarningsFeed(self.source.state)
@@ -91,17 +82,24 @@ class RunScreen(Screen[None]):
         self._desk = desk_of(self.app, self.source)
         self._desk.listen(self._causes_changed)
         self.rows.set_causes(self._desk, self.source.now())
+        self._recall = RunRecall(self.app, self.source, self.rows, self._table, self._bar, self._feed)
+        self._recall.recall()
+        self._warnings = FeedPlace(self._feed, self._rule, self._footer)
         self._show_all()
 
     def on_unmount(self) -> None:
         self._desk.unlisten(self._causes_changed)
+        if self.numbers.known:
+            self._recall.remember()
+        if self.source.held:
+            self.source.go_on()
 
     def on_screen_resume(self) -> None:
         if self.is_mounted:
             self._show_all()
 
     def on_resize(self) -> None:
-        self._place_feed()
+        self._warnings.place()
         self._header.show()
         self.call_after_refresh(self._show_state)
 
@@ -111,25 +109,26 @@ class RunScreen(Screen[None]):
         now = self.source.now()
         self._table.now = now
         over = self.source.state.finished is not None
-        if not self._known:
+        self.numbers.changed(dirty)
+        if not self.numbers.known and not self._recall.found:
             self._table.cursor = None  # it stays at the top while a run is read, not on a row that moves away
         if self.rows.update(dirty, now) or over != self._over:
             self._over = over
             self._table.rows_changed()
         else:
             self._table.repaint(dirty | self.rows.groups.keys())
+        self.arranging.go_on()
         if "" in dirty:
-            self._facts(now)
+            self.numbers.show(self._header)
             self._show_state()
-        self._show_feed()
+        self._warnings.show(self.rows.letters)
         self._show_bar()
 
     def _causes_changed(self, trials: set[str]) -> None:
         """Decided, or proposed: a filter or an order may go by it."""
         if self.is_current and self.is_mounted:
             self.rows.set_causes(self._desk, self.source.now())
-            self._table.rows_changed()
-            self._show_bar()
+            self._arranged()
 
     def clock_ticked(self, now: datetime) -> None:
         now = self.source.now()
@@ -137,8 +136,10 @@ class RunScreen(Screen[None]):
         if self.rows.tick(now):
             self._table.rows_changed()
         else:
+            self._table.sample_load()
             self._table.repaint(self._table.running_keys())
-        self._facts(now)
+        self.arranging.go_on()
+        self.numbers.show(self._header)
         self._show_state()
 
     # --- showing ---
@@ -146,12 +147,10 @@ class RunScreen(Screen[None]):
     def _show_all(self) -> None:
         now = self.source.now()
         self._table.now = now
-        self.rows.rebuild(now)
-        self._table.rows_changed()
-        self._facts_at = 0.0
-        self._facts(now)
-        self._show_feed()
-        self._show_bar()
+        self.rows.arrange(now)
+        self.numbers.show(self._header, now=True)
+        self._warnings.show(self.rows.letters)
+        self._arranged()
         self._show_state()
 
     def _show_state(self) -> None:
@@ -159,7 +158,8 @@ class RunScreen(Screen[None]):
         state = source.state
         now = source.now()
         self._crumbs.set(
-            ["runs", state.plan.name if state.plan else source.folder.name], crumbs(source, self.size.width)
+            ["runs", state.plan.name if state.plan else source.folder.name],
+            [*self.replay.badge(), *hold_badge(source), *read_only_badge(self.app), *crumbs(source, self.size.width)],
         )
         self._header.now = now
         self._header.stale = source.stale
@@ -171,68 +171,32 @@ class RunScreen(Screen[None]):
         self._table.waiting_text = "" if source.caught_up else "reading the run …"
         if source.caught_up and not state.trials:
             self._table.waiting_text = "no trial is planned yet"
-        self._footer.labels["pause"] = "go on" if state.paused else "pause"
-        self._footer.labels["leave"] = "leave (run goes on)" if source.live and self.size.width >= 110 else "leave"
-        self._footer.hidden = set() if self.commands.possible else {"cancel_trial", "pause"}
-        self._footer.show()
+        width = self.size.width
+        show_footer(self._footer, source, self.replay, commands=self.commands.possible, width=width)
 
     def _show_bar(self) -> None:
         self._bar.right = arrangement(self.rows)
         self._bar.problems = self.rows.problems
         self._bar.show()
 
-    def _show_feed(self) -> None:
-        self._feed.letters = self.rows.letters
-        came = self._feed.update()
-        if came and self._feed.has_focus:
-            self._feed.mark_read()
-        self._rule.set(len(self.source.state.feed), self._feed.unread)
-        self._place_feed()
-
-    def _place_feed(self) -> None:
-        total = len(self.source.state.feed)
-        room = self.size.height >= FEED_HEIGHT
-        shown = bool(total) and (room or self._feed.has_focus)
-        self._rule.display = self._feed.display = shown
-        lines = max(3, min(8, self.size.height // 6)) if room else max(3, self.size.height // 3)
-        self._feed.styles.height = max(1, min(lines, total))
-        warnings: Pieces = []
-        if total and not shown:
-            warnings = [(f"w {self._rule.text()}", "deck--warn" if self._feed.unread else "deck--dim")]
-        self._footer.say(warnings)
-
-    def _facts(self, now: datetime) -> None:
-        since = perf_counter() - self._facts_at
-        if self.source.caught_up and not self._known:
-            self._known = True
-        elif since < FACTS_SEC:
-            if not self._facts_due:
-                self._facts_due = True
-                self.set_timer(FACTS_SEC - since, self._late_facts)
-            return
-        self._facts_at = perf_counter()
-        state = self.source.state
-        goes_on = self.source.live and not state.cancelling and not state.paused
-        self._header.eta = state.eta(now) if goes_on else None
-        self._header.cost = (state.cost_usd, cost_unknown(state))
-        stood = tuple(number for arm in state.arms.values() for number in (arm.passed, arm.scored, arm.finished))
-        if stood != self._stood:
-            self._stood = stood
-            job = partial(self._work_out, arm_outcomes(state), stood)
-            self.run_worker(job, thread=True, exclusive=True, group="standings")
-
     def _late_facts(self) -> None:
-        self._facts_due = False
-        self._facts(self.source.now())
+        self.numbers.show(self._header)
         self._show_state()
 
-    def _work_out(self, found: dict[str, list[TrialOutcome]], stood: tuple[int, ...]) -> None:
-        self.post_message(self.StandingsWorkedOut(work_out(found), stood))
+    def on_standings_worked_out(self, event: StandingsWorkedOut) -> None:
+        self.numbers.take(event, self._header)
+        self._header.show()
 
-    def on_run_screen_standings_worked_out(self, event: StandingsWorkedOut) -> None:
-        if event.stood == self._stood:
-            self._header.standings = event.standings
-            self._header.show()
+    def _arranged(self) -> None:
+        """After the rows were told to be others: they are, or will be in a moment."""
+        self._table.rows_changed()
+        self.arranging.go_on()
+        self._show_bar()
+
+    def _rows_there(self) -> None:
+        if self.is_attached:
+            self._table.rows_changed()
+            self._show_bar()
 
     # --- filter, order, groups ---
 
@@ -250,8 +214,7 @@ class RunScreen(Screen[None]):
             return
         self._bar.error = ""
         self.rows.set_filter(wanted if wanted.test else None, self.source.now())
-        self._table.rows_changed()
-        self._show_bar()
+        self._arranged()
 
     def on_filter_bar_kept(self, event: FilterBar.Kept) -> None:
         self.on_filter_bar_changed(FilterBar.Changed(event.text))
@@ -260,19 +223,18 @@ class RunScreen(Screen[None]):
 
     def action_problems(self) -> None:
         self.rows.set_problems(not self.rows.problems, self.source.now())
-        self._table.rows_changed()
-        self._show_bar()
+        self._arranged()
 
     def action_sort(self, step: int) -> None:
         self._table.sort_step(step)
-        self._show_bar()
+        self._arranged()
 
     def action_turn(self) -> None:
         self.sort_by(self.rows.sort)
 
     def sort_by(self, column: str) -> None:
         self._table.sort_by(column)
-        self._show_bar()
+        self._arranged()
 
     def more_commands(self) -> list[tuple[str, Callable[[], None]]]:
         """For the palette."""
@@ -284,14 +246,45 @@ class RunScreen(Screen[None]):
 
     def action_group(self) -> None:
         self._table.group_step()
-        self._show_bar()
+        self._arranged()
 
     def action_fold(self, folded: bool) -> None:
         self._table.fold(folded)
+        self.arranging.go_on()
 
     def action_mark(self) -> None:
         self._table.mark()
+        self._marked()
+
+    def action_mark_on(self, step: int) -> None:
+        """Mark the row under the cursor and go on, the way that ranges are marked."""
+        self._table.mark_on(step)
+        self._marked()
+
+    def action_mark_range(self) -> None:
+        self._table.mark_range()
+        self._marked()
+
+    def action_mark_shown(self) -> None:
+        self.rows.mark_shown()
+        self._marked()
+
+    def action_invert_marks(self) -> None:
+        self.rows.invert_marks()
+        self._marked()
+
+    def _marked(self) -> None:
+        if self.rows.marks_changed(self.source.now()):
+            self._arranged()
+        self._table.repaint(self._table.visible_keys())
         self._show_bar()
+
+    def action_undecided(self, step: int) -> None:
+        row = self.rows.next_undecided(self._table.cursor_row, step)
+        if row is None:
+            self.notify("no failure that is shown waits for a decision", markup=False)
+        else:
+            self._table.move_to(row)
 
     def action_problem(self, step: int) -> None:
         if not self._table.to_problem(step):
@@ -337,19 +330,19 @@ class RunScreen(Screen[None]):
         if self._feed.has_focus:
             self._table.focus()
         elif self.source.state.feed:
-            self._rule.display = self._feed.display = True
+            self._warnings.give_room()
             self._feed.focus()
         else:
             self.notify("no issues so far", markup=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if event.widget is self._feed:
-            self._place_feed()
+            self._warnings.place()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         if event.widget is self._feed:
             self._feed.mark_read()
-            self._show_feed()
+            self._warnings.show(self.rows.letters)
 
     async def action_step_back(self) -> None:
         """Out of the feed, off with the marks, out of the filter, then out of the screen."""
@@ -357,11 +350,10 @@ class RunScreen(Screen[None]):
             self._table.focus()
         elif self.rows.marked:
             self.rows.marked.clear()
-            self._table.repaint(self._table.visible_keys())
-            self._show_bar()
+            self._marked()
         elif self._bar.text or self.rows.problems:
             self._clear_filter()
-            self._table.rows_changed()
+            self._arranged()
         else:
             await self.app.run_action("back")
 
@@ -374,16 +366,38 @@ class RunScreen(Screen[None]):
     # --- commands to the engine ---
 
     def action_cancel_trial(self) -> None:
-        keys = self.rows.marked or {self._table.cursor_key or ""}
-        trials = [trial for trial in self.source.state.trials.values() if trial.trial in keys]
+        trials = self.rows.chosen(self._table.cursor_key)
         if trials:
             self.commands.cancel_trials(trials)
 
     def action_pause(self) -> None:
-        self.commands.pause_or_go_on()
+        if not self.replay.pause_or_go_on():
+            self.commands.pause_or_go_on()
+        self._show_state()
 
     def action_concurrency(self, step: int) -> None:
-        self.commands.change_concurrency(step)
+        if not self.replay.faster(step):
+            self.commands.change_concurrency(step)
+        self._show_state()
+
+    def action_to_end(self) -> None:
+        if not self.replay.to_end():
+            self.notify("this run is not a replay", markup=False)
+
+    def action_hold(self) -> None:
+        """The screen stands still while data goes on, or takes in what has come."""
+        (self.source.go_on if self.source.held else self.source.hold)()
+        self._show_state()
+
+    def action_copy(self) -> None:
+        self.chosen.copy(self._table.cursor_key)
+
+    def action_save_list(self) -> None:
+        self.chosen.save(self._table.cursor_key)
+
+    def on_list_saved(self, event: ListSaved) -> None:
+        said = f"can't write {event.path}: {event.problem}" if event.problem else f"saved as {event.path}"
+        self.notify(said, severity="error" if event.problem else "information", markup=False)
 
     def on_command_answered(self, event: CommandAnswered) -> None:
         if event.problem:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from engine import trial_state
 from engine.issues import Phase, Severity
 from engine.trial_state import TrialState
 from screens import format as fmt
+from screens.causes import Causes, cause_text
 from screens.columns import Column
 from screens.pieces import Pieces
 
@@ -42,6 +44,8 @@ ATTENTION = {
 """The order of the state column: what wants a look comes first."""
 
 BAR = 6
+LOAD = 8
+"""Seconds, and cells, of the curve of a trial's CPU."""
 
 COLUMNS = (
     Column("task", "task", 14, keep=100, widest=44),
@@ -49,16 +53,18 @@ COLUMNS = (
     Column("attempt", "#", 2, keep=30, right=True, help="attempt"),
     Column("state", "state", 11, keep=99),
     Column("activity", "activity", 12, keep=80, widest=30),
-    Column("used", "used", BAR, keep=50, sort_down=True, help="share of the time limit used"),
+    Column("used", "used", BAR, keep=8, sort_down=True, help="share of the time limit used"),
     Column("time", "time", 7, keep=90, right=True, sort_down=True),
     Column("limit", "of", 4, keep=40, right=True, sort_down=True, help="time limit"),
     Column("cpu", "cpu", 5, keep=20, right=True, sort_down=True, help="CPU"),
     Column("memory", "mem", 8, keep=10, right=True, sort_down=True, help="memory"),
+    Column("load", "load", LOAD, keep=5, help="CPU of the last seconds"),
     Column("reward", "reward", 6, keep=85, right=True, sort_down=True),
-    Column("issues", "issues", 10, keep=97, widest=200, sort_down=True),
+    Column("cause", "cause", 7, keep=45, widest=10),
+    Column("issues", "issues", 13, keep=97, widest=200, sort_down=True),
 )
 BY_NAME = {column.name: column for column in COLUMNS}
-CHANGING = frozenset({"used", "time", "cpu", "memory", "activity"})
+CHANGING = frozenset({"used", "time", "cpu", "load", "memory", "activity"})
 """Columns whose order changes while nothing but time goes by."""
 
 
@@ -158,6 +164,22 @@ def _cpu(trial: TrialState) -> Pieces:
     return [(fmt.percent(value), "" if value is not None else "deck--faint")]
 
 
+def cause_pieces(causes: Causes | None, trial: TrialState) -> Pieces:
+    """A proposal has a question mark; what is decided stands out."""
+    text = cause_text(causes, trial)
+    return [(text, "deck--dim" if text.endswith("?") else "deck--strong")]
+
+
+def load_pieces(values: Sequence[float], trial: TrialState) -> Pieces:
+    """`▁▂▅█`, against the trial's own limit of CPU, else against one core or the highest."""
+    if not values:
+        return []
+    limit = sum(use.cpu_limit for use in trial.services.values()) or max(100.0, *values)
+    steps = "▁▂▃▄▅▆▇█"
+    text = "".join(steps[min(7, max(0, int(8 * value / limit)))] for value in values)
+    return [(text, "deck--warn" if values[-1] > 0.9 * limit else "deck--accent")]
+
+
 def _memory(trial: TrialState) -> Pieces:
     if trial.out_of_memory:
         return [("OOM", "deck--bad")]
@@ -221,8 +243,10 @@ def sort_key(name: str, trial: TrialState, arm_index: int, now: datetime) -> Sor
             value = trial.elapsed(now)
         case "limit":
             value = limit_of(trial)
-        case "cpu":
+        case "cpu" | "load":
             value = trial.cpu_percent
+        case "cause":
+            return MISSING  # only who knows the triage of the run can say
         case "memory":
             value = trial.memory_bytes
         case "reward":

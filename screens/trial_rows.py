@@ -100,6 +100,10 @@ class TrialRows:
         while self._work is not None:
             self.step(1.0)
 
+    def arrange(self, now: datetime) -> None:
+        """Arrange everything, on the spot or, of a large run, from the next `step` on."""
+        self._anew(now)
+
     def step(self, budget_sec: float) -> bool:
         """Go on with what is to be done, for about that long. True once, when new rows are there."""
         work, until = self._work, perf_counter() + budget_sec

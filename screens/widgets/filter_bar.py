@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
+from textual.suggester import Suggester
 from textual.widgets import Input
 
 from screens.pieces import Pieces
@@ -46,10 +49,10 @@ class FilterInput(Input):
     class GivenUp(Message):
         pass
 
-    def __init__(self, hint: str) -> None:
-        super().__init__(placeholder=hint, compact=True, select_on_focus=False)
-        self.history: list[str] = []
-        self._place = 0
+    def __init__(self, hint: str, history: list[str], suggester: Suggester | None = None) -> None:
+        super().__init__(placeholder=hint, compact=True, select_on_focus=False, suggester=suggester)
+        self.history = history
+        self._place = len(history)
 
     def remember(self, text: str) -> None:
         if text and (not self.history or self.history[-1] != text):
@@ -65,9 +68,25 @@ class FilterInput(Input):
         self.cursor_position = len(self.value)
 
 
+class FieldNames(Suggester):
+    """Completes the name of a field that is being typed."""
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        super().__init__(use_cache=True, case_sensitive=True)
+        self._fields = fields
+
+    async def get_suggestion(self, value: str) -> str | None:
+        begun = re.search(r"(?:^|[\s(!])([a-z]+)$", value)
+        if begun is None:
+            return None
+        name = next((field for field in self._fields if field.startswith(begun[1])), None)
+        return f"{value}{name[len(begun[1]) :]}:" if name is not None else None
+
+
 class FilterBar(Horizontal):
     """`Changed` while somebody types; `Kept` when they are done, with the text to keep ("" for none). `hint` shows what
-    can be typed, `everything` says what is shown without a filter."""
+    can be typed, `everything` says what is shown without a filter, `fields` are names that are completed (→ takes
+    one), `history` holds earlier filters, oldest first."""
 
     @dataclass
     class Changed(Message):
@@ -82,18 +101,21 @@ class FilterBar(Horizontal):
         *,
         hint: str = "text  /regex/  !not  arm:b  state:failed  reward:<1",
         everything: str = "all trials",
+        fields: Sequence[str] = (),
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
         self.hint = hint
         self.everything = everything
+        self.fields = fields
+        self.history: list[str] = []
         self.text = ""
         self.error = ""
         self.problems = False
         self.right: Pieces = []
 
     def compose(self) -> ComposeResult:
-        entry = FilterInput(self.hint)
+        entry = FilterInput(self.hint, self.history, FieldNames(self.fields) if self.fields else None)
         entry.display = False
         yield entry
         yield FilterState()

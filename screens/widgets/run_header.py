@@ -10,6 +10,7 @@ from engine.issues import Severity
 from engine.state import ArmState, RunState
 from screens import format as fmt
 from screens.pieces import Pieces, cells, cut, fit, width_of
+from screens.run_alarm import Alarm
 from screens.run_facts import difference, interval, unscored
 from screens.standings import Standings
 from screens.widgets.lines import Line, Lines
@@ -37,6 +38,7 @@ class RunHeader(Lines):
         self.eta: float | None = None
         self.cost: tuple[float | None, int] = (None, 0)
         self.standings = Standings()
+        self.alarms: list[Alarm] = []
 
     @property
     def folded(self) -> bool:
@@ -45,8 +47,8 @@ class RunHeader(Lines):
 
     def make(self, width: int) -> list[Line]:
         if self.folded:
-            return [self._progress(width), self._arms_in_a_line(width)]
-        lines = [self._progress(width)]
+            return [self._progress(width), self._arms_in_a_line(width), *self._alarm_line()]
+        lines = [self._progress(width), *self._alarm_line()]
         arms = list(self.state.arms.values())
         shown = arms if len(arms) <= MOST_ARMS else arms[: MOST_ARMS - 1]
         right = [self._issues(short=width < 140), self._host(short=width < 160)]
@@ -73,6 +75,13 @@ class RunHeader(Lines):
         return lines
 
     # --- lines ---
+
+    def _alarm_line(self) -> list[Line]:
+        if not self.alarms:
+            return []
+        letters = {name: fmt.arm_letter(number) for number, name in enumerate(self.state.arms)}
+        text = " · ".join(alarm.text(letters.get(alarm.arm, alarm.arm)) for alarm in self.alarms[:3])
+        return [([(f" ! {text}", "deck--bad")], [])]
 
     def _progress(self, width: int) -> Line:
         state = self.state

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
 
 from engine import trial_state
 from screens import format as fmt
 from screens.columns import Column
-from screens.pieces import Pieces, cells, cut
-from screens.trial_columns import COLUMNS, STATE_STYLES, cell
+from screens.pieces import Pieces, cut
+from screens.trial_columns import COLUMNS, LOAD, STATE_STYLES, cause_pieces, cell, load_pieces
 from screens.trial_facts import CUT_OFF
 from screens.trial_rows import GROUPINGS, TrialRows
 from screens.widgets.line_table import LineTable
@@ -26,7 +27,9 @@ class TrialsTable(LineTable):
         self.now = now
         self.stale = False
         self.waiting_text = ""
-        self._wanted: tuple[int, dict[str, int]] | None = None
+        self.hidden_columns: set[str] = set()
+        self._anchor: str | None = None
+        self._load: dict[str, deque[float]] = {}
 
     @property
     def keys(self) -> Sequence[str]:
@@ -48,18 +51,27 @@ class TrialsTable(LineTable):
         state = self.rows.state
         idle = {"attempt"} if state.plan is not None and state.plan.attempts == 1 else set()
         if state.finished is not None:
-            idle |= {"activity", "cpu", "memory"}
+            idle |= {"activity", "cpu", "memory", "load"}
+        if self.rows.causes is None or not self.rows.problem_keys:
+            idle.add("cause")
+        idle |= self.hidden_columns
         return [column for column in COLUMNS if column.name not in idle]
 
     def marked(self, key: str) -> bool:
         return key in self.rows.marked
 
     def wanted_widths(self) -> dict[str, int]:
-        trials = self.rows.state.trials
-        if self._wanted is None or self._wanted[0] != len(trials):
-            longest = max((cells(trial.task) for trial in trials.values()), default=0)
-            self._wanted = (len(trials), {"task": longest, "activity": 24})
-        return self._wanted[1]
+        return {"task": self.rows.longest_task, "activity": 24, "cause": 8}
+
+    def sample_load(self) -> None:
+        """Once a second: the CPU of what runs, for its little curve."""
+        running = self.rows.running
+        for key in self._load.keys() - running:
+            del self._load[key]
+        for key in running:
+            trial = self.rows.trial(key)
+            if trial is not None and trial.cpu_percent is not None:
+                self._load.setdefault(key, deque(maxlen=LOAD)).append(trial.cpu_percent)
 
     def cell(self, key: str, column: str) -> Pieces:
         trial = self.rows.trial(key)
@@ -67,6 +79,10 @@ class TrialsTable(LineTable):
             return []
         if self.stale and trial.state == trial_state.RUNNING and column == "state":
             return CUT_OFF
+        if column == "cause":
+            return cause_pieces(self.rows.causes, trial)
+        if column == "load":
+            return load_pieces(self._load.get(key, ()), trial)
         return cell(column, trial, self.rows.letters.get(trial.arm, "?"), self.now)
 
     def whole_row(self, key: str) -> Pieces | None:
@@ -133,8 +149,26 @@ class TrialsTable(LineTable):
         key = self.cursor_key
         if key is not None:
             self.rows.mark(key)
+            self._anchor = key
             self.move_to(self.cursor_row + 1)
             self.repaint(self.visible_keys())
+
+    def mark_on(self, step: int) -> None:
+        """Mark the row under the cursor, go one up or down, and mark that one."""
+        for move in (0, step):
+            self.move_to(self.cursor_row + move)
+            key = self.cursor_key
+            if key is not None and key not in self.rows.groups:
+                self.rows.marked.add(key)
+                self._anchor = key
+
+    def mark_range(self) -> None:
+        """All from the row that was marked last to the one under the cursor."""
+        if self.cursor_key is None:
+            return
+        start = self.find(self._anchor) if self._anchor is not None else None
+        self.rows.mark_rows(self.cursor_row if start is None else start, self.cursor_row)
+        self._anchor = self.cursor_key
 
     def to_problem(self, step: int) -> bool:
         """To the next trial that wants a look; False where there is none."""

@@ -68,6 +68,15 @@ class WarningsFeed(LineTable):
         self.rows_changed()
         return True
 
+    @property
+    def read(self) -> int:
+        """Issues of the feed that somebody has looked at."""
+        return self._read
+
+    def seen(self, many: int) -> None:
+        """So many had been looked at before this screen was opened."""
+        self._read = max(0, many)
+
     def mark_read(self) -> None:
         self._read = len(self.state.feed)
         self.refresh()

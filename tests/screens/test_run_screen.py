@@ -243,6 +243,7 @@ async def test_an_event_paints_only_the_rows_it_changed(tmp_path: Path, monkeypa
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
         painted: list[int] = []
         widget = table(app)
+        await until(pilot, lambda: screen_text(app).count("?") >= 5, "the causes are proposed")
         original = widget.render_line
 
         def render_line(y: int) -> Strip:

@@ -1,0 +1,302 @@
+"""Habits on the run screen: marks, holding, what is remembered, own keys, looking only, replay, large runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from textual.pilot import Pilot
+
+from console.app import TrialDeckApp
+from console.habits import Habits
+from console.screen_state import recall, remember
+from console.settings import Settings
+from engine import events as ev
+from engine.issues import Code, Phase, Severity
+from screens import trial_rows
+from screens.question_screen import QuestionScreen
+from screens.run_memory import RunMemory
+from screens.run_screen import RunScreen
+from screens.run_sums import RunSums
+from screens.widgets.filter_bar import FilterBar
+from screens.widgets.trials_table import TrialsTable
+from tests.screens import fake_run
+from tests.screens.deck import opened, screen_lines, screen_text, until
+
+pytestmark = pytest.mark.anyio
+A, B = "sonnet-5.5", "sol-6.1"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    yield tmp_path / "state" / "trialdeck" / "runs"
+
+
+def run_screen(app: TrialDeckApp) -> RunScreen:
+    assert isinstance(app.screen, RunScreen)
+    return app.screen
+
+
+def table(app: TrialDeckApp) -> TrialsTable:
+    return app.screen.query_one(TrialsTable)
+
+
+async def type_filter(app: TrialDeckApp, pilot: Pilot[Any], text: str) -> None:
+    await pilot.press("slash")
+    app.screen.query_one(FilterBar).entry.value = text
+    await pilot.pause()
+    await pilot.press("enter")
+    await pilot.pause()
+
+
+# --- marks ---
+
+
+async def test_ranges_all_shown_and_the_inverse_are_marked(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        rows = run_screen(app).rows
+        await pilot.press("space", "down", "down", "V")
+        assert rows.marked == set(rows.keys[:4])
+        await pilot.press("escape")
+        assert not rows.marked
+        await pilot.press("home", "shift+down", "shift+down")
+        assert rows.marked == set(rows.keys[:3])
+        await pilot.press("I")
+        assert rows.marked == set(rows.keys[3:])
+        await type_filter(app, pilot, "state:passed")
+        await pilot.press("escape", "slash")
+        await until(pilot, lambda: app.screen.query_one(FilterBar).editing)
+
+
+async def test_mark_all_marks_what_the_filter_shows(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await type_filter(app, pilot, "state:passed")
+        await pilot.press("M")
+        rows = run_screen(app).rows
+        assert len(rows.marked) == rows.shown == 5
+        await type_filter(app, pilot, "marked:no")
+        assert rows.shown == 19
+        assert "5 marked" in screen_text(app)
+
+
+async def test_marked_trials_are_copied_and_saved_as_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    copied: list[str] = []
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        await pilot.press("space", "space", "y")
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
+        await pilot.press("i")
+        await until(pilot, lambda: bool(copied))
+        assert copied[0].split("\n") == run_screen(app).rows.keys[:2]
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
+        await pilot.press("c")
+        await until(pilot, lambda: len(copied) == 2)
+        assert copied[1].startswith(f"trialdeck replay {tmp_path / 'run'} t0000-sonnet-5.5-1\n")
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
+        await pilot.press("j")
+        await until(pilot, lambda: "saved as" in screen_text(app))
+    saved = msgspec.json.decode(next(tmp_path.glob("trialdeck-trials-*.json")).read_bytes())
+    assert [trial["trial"] for trial in saved] == copied[0].split("\n")
+    assert saved[0]["state"] == "unscored" and saved[0]["issues"] == ["image_build_failed"]
+
+
+async def test_u_goes_from_undecided_failure_to_undecided_failure(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        rows = run_screen(app).rows
+        seen = []
+        for _ in range(6):
+            seen.append(table(app).cursor_key)
+            await pilot.press("u")
+        states = [rows.state.trials[key or ""].state for key in seen]
+        assert set(states) == {"failed", "unscored"} and seen[0] == seen[5]
+
+
+# --- holding, replay, looking only ---
+
+
+async def test_a_held_screen_stands_still_says_so_and_then_takes_all_in(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        source = run_screen(app).source
+        await pilot.press("P")
+        await until(pilot, lambda: "‖ as of " in screen_lines(app)[0])
+        trial = fake_run.trial_id(1, B, 1)
+        before = source.state.events
+        fake_run.write(source.folder, fake_run.ended(trial, 1500, True))
+        await until(pilot, lambda: source.pending >= 3)
+        app.screen.clock_ticked(app.clock())  # type: ignore[attr-defined]
+        await until(pilot, lambda: "3 changes waiting" in screen_lines(app)[0])
+        assert source.state.events == before and source.state.trials[trial].state == "running"
+        await pilot.press("P")
+        await until(pilot, lambda: source.state.trials[trial].state == "passed")
+        await until(pilot, lambda: "as of" not in screen_lines(app)[0])
+
+
+async def test_a_replay_begins_with_the_plan_and_goes_to_the_end(tmp_path: Path) -> None:
+    folder = fake_run.write(tmp_path / "run", fake_run.finish(fake_run.story()), alive=False)
+    app = TrialDeckApp(folder, habits=Habits(replay_speed=0.01))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "▶ replay ×0.01" in screen_text(app) and "0 of 24" in screen_text(app))
+        await pilot.press("plus", "plus", "p")
+        await until(pilot, lambda: "‖ replay ×0.04" in screen_lines(app)[0])
+        await pilot.press("p", "greater_than_sign")
+        await until(pilot, lambda: "✓ finished" in screen_lines(app)[0] and "24 of 24" in screen_text(app))
+
+
+async def test_looking_only_gives_no_command_and_writes_no_file(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened(tmp_path / "run", fake_run.story(), habits=Habits(read_only=True)) as (app, pilot):
+        assert "read-only" in screen_lines(app)[0]
+        assert "x cancel" not in screen_lines(app)[-1]
+        await pilot.press("x")
+        await until(pilot, lambda: "no engine runs this run now" in screen_text(app) or "read-only" in screen_text(app))
+        assert not isinstance(app.screen, QuestionScreen)
+        await pilot.press("e", "ctrl+s")
+        await until(pilot, lambda: "nothing is written" in screen_text(app))
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+# --- remembered ---
+
+
+async def test_filter_order_marks_and_cursor_are_as_they_were(tmp_path: Path, state: Path) -> None:
+    habits = Habits(remembers=True)
+    async with opened(tmp_path / "run", fake_run.story(), habits=habits) as (app, pilot):
+        await type_filter(app, pilot, "arm:b")
+        await pilot.press("s", "down", "down", "space")
+        rows = run_screen(app).rows
+        left = (rows.sort, rows.second, set(rows.marked), table(app).cursor_key)
+    path = state
+    for _ in range(400):
+        if path.is_dir() and list(path.glob("*.json")):
+            break
+        await asyncio.sleep(0.01)
+    async with opened(tmp_path / "run", [], habits=habits) as (app, pilot):
+        rows = run_screen(app).rows
+        await until(pilot, lambda: rows.shown == 12)
+        assert (rows.sort, rows.second, rows.marked, table(app).cursor_key) == left
+        assert app.screen.query_one(FilterBar).text == "arm:b"
+        await pilot.press("slash", "ctrl+u", "up")
+        assert app.screen.query_one(FilterBar).entry.value == "arm:b", "earlier filters are recalled"
+
+
+def test_a_broken_file_is_passed_over_with_a_word(tmp_path: Path) -> None:
+    remember("run", RunMemory(filter="a"), tmp_path)
+    assert recall("run", tmp_path)[0] == RunMemory(filter="a")
+    assert recall("other", tmp_path) == (None, "")
+    next(tmp_path.glob("*.json")).write_bytes(b'{"run": "run", "scr')
+    found, problem = recall("run", tmp_path)
+    assert found is None and "is damaged" in problem
+
+
+def test_only_so_many_runs_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("console.screen_state.MOST_RUNS", 3)
+    for number in range(6):
+        remember(f"run {number}", RunMemory(), tmp_path)
+    assert len(list(tmp_path.glob("*.json"))) == 3
+
+
+# --- settings ---
+
+
+async def test_own_keys_work_and_help_footer_and_palette_show_them(tmp_path: Path) -> None:
+    habits = Habits(keys={"run.filter": ("F",), "run.triage": ("f5",)})
+    async with opened(tmp_path / "run", fake_run.story(), habits=habits) as (app, pilot):
+        assert "F filter" in screen_lines(app)[-1] and "/ filter" not in screen_lines(app)[-1]
+        await pilot.press("slash")
+        assert not app.screen.query_one(FilterBar).editing
+        await pilot.press("F")
+        assert app.screen.query_one(FilterBar).editing
+        await pilot.press("escape", "question_mark")
+        await until(pilot, lambda: "F              Filter the trials" in screen_text(app))
+
+
+async def test_the_theme_and_the_times_of_the_settings_are_used(tmp_path: Path) -> None:
+    habits = Habits(Settings(theme="light", times="utc"))
+    async with opened(tmp_path / "run", fake_run.story(), habits=habits) as (app, pilot):
+        assert app.theme == "light" and "12:25:00" in screen_lines(app)[0]
+        await pilot.press("ctrl+t")
+        assert app.theme == "high-contrast"
+
+
+async def test_a_chosen_theme_is_kept_in_the_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    file = tmp_path / "config" / "trialdeck" / "settings.toml"
+    async with opened(tmp_path / "run", fake_run.story(), habits=Habits(remembers=True)) as (_, pilot):
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: file.is_file() and file.read_text() == 'theme = "light"\n')
+
+
+# --- said by itself ---
+
+
+async def test_the_end_of_a_run_is_said_once(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        source = run_screen(app).source
+        fake_run.write(source.folder, [ev.RunFinished(at=fake_run.at(1500), exit_code=3, seconds=1500.0)])
+        await until(pilot, lambda: "has ended: 5 of 10 trials passed" in screen_text(app))
+        assert len(app._notifications) == 1
+
+
+async def test_an_arm_that_fails_all_the_same_way_is_said_in_the_header(tmp_path: Path) -> None:
+    events = [*fake_run.plan(), ev.EngineStarted(at=fake_run.START, pid=1, host="bench", session=1)]
+    for number in range(5):
+        trial = fake_run.trial_id(number, B, 1)
+        broken = fake_run.issue(Severity.FATAL, Phase.PREPARE, Code.BUILD_FAILED, "no route to host")
+        events += [
+            ev.TrialStarted(at=fake_run.at(number), trial=trial),
+            ev.IssueRaised(at=fake_run.at(number + 1), trial=trial, issue=broken),
+            *fake_run.ended(trial, 100 + number, None, 90.0, None),
+        ]
+    async with opened(tmp_path / "run", events) as (app, pilot):
+        await until(pilot, lambda: "B: the last 5 trials all ended with image_build_failed" in screen_text(app))
+        trial = fake_run.trial_id(6, B, 1)
+        fake_run.write(
+            run_screen(app).source.folder, [*fake_run.begun(trial, 1400), *fake_run.ended(trial, 1500, True)]
+        )
+        await until(pilot, lambda: "all ended with" not in screen_text(app))
+
+
+# --- large runs ---
+
+
+async def test_a_large_run_is_arranged_between_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial_rows, "LARGE", 10)
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        rows = run_screen(app).rows
+        await until(pilot, lambda: rows.shown == 24 and not rows.behind)
+        await type_filter(app, pilot, "state:failed")
+        await until(pilot, lambda: rows.shown == 4)
+        await pilot.press("g", "g")
+        await until(pilot, lambda: len(rows.groups) == 2)
+        await pilot.press("escape", "g", "g")
+        await until(pilot, lambda: not rows.groups and len(rows.keys) == 24)
+
+
+def test_sums_kept_trial_by_trial_are_those_of_the_whole_state() -> None:
+    from engine.state import RunState
+
+    state = RunState()
+    sums = RunSums(state)
+    for event in fake_run.story():
+        state.apply(event)
+        sums.update(state.take_dirty())
+        expected = state.cost_usd
+        assert sums.cost_usd == (pytest.approx(expected) if expected is not None else None)
+        eta = state.eta(fake_run.at(1500))
+        assert sums.eta(fake_run.at(1500)) == (pytest.approx(eta) if eta is not None else None)
