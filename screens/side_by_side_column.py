@@ -120,6 +120,8 @@ class TrialColumn(Vertical):
         for issue in gravest[:MOST_ISSUES]:
             glyph = fmt.SEVERITY_GLYPHS[issue.severity]
             lines.append(([(f"{glyph} ", "deck--bad"), (f"{issue.code}  {clean_line(issue.message)}", "")], []))
+        if not self.logs:
+            lines.append(([("  no log of this trial", "deck--faint")], []))
         if len(gravest) > MOST_ISSUES:
             lines.append(([(f"  and {fmt.count(len(gravest) - MOST_ISSUES, 'more issue')}", "deck--dim")], []))
         return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -18,7 +18,7 @@ Verdicts = Sequence[bool | None]
 
 
 def run(
-    arms: dict[str, Verdicts], *, name: str = "run", tasks: Sequence[str] = (), starts: float = 0, model: str = ""
+    arms: Mapping[str, Verdicts], *, name: str = "run", tasks: Sequence[str] = (), starts: float = 0, model: str = ""
 ) -> RunState:
     """One attempt each; the tasks are t0, t1, … unless named."""
     state = RunState()

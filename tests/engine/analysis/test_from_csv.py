@@ -78,7 +78,8 @@ def test_case_68_unknown_is_no_zero_and_thrown_away_attempts_keep_their_cost() -
     text = "trial,attempt,reward,cost_usd\na,1,,0.05\na,2,1,0.08\nb,1,0,\nc,1,1,0\n"
     (arm,) = parsed(text).arms
     money = cost(arm.outcomes)
-    assert (money.total, money.discarded, money.unknown, money.known) == (pytest.approx(0.13), 0.05, 1, 3)
+    assert money.total == pytest.approx(0.13)
+    assert (money.discarded, money.unknown, money.known) == (0.05, 1, 3)
     assert money.per_resolved == pytest.approx(0.065) and money.is_lower_bound
     assert count(arm.outcomes).assigned == 3
 

@@ -1,0 +1,139 @@
+"""`trialdeck compare` without a screen: what it prints and writes, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from console.commands.compare import compare
+from console.errors import Unusable
+from engine import events as ev
+from tests.screens import fake_run
+from tests.screens.test_compare_screen import verdicts
+from tests.shared_data import shared_data
+
+WORKED = "task,arm,attempt,reward,cost\n" + "".join(
+    f"t{task:03},{arm},1,{int(passed)},{cost}\n"
+    for task, pair in enumerate([(1, 1)] * 50 + [(1, 0)] * 20 + [(0, 1)] * 10 + [(0, 0)] * 20)
+    for arm, passed, cost in (("A", pair[0], 2.0), ("B", pair[1], 1.2))
+)
+"""The worked example: 50, 20, 10, 20 of 100; $2.86 and $2.00."""
+
+
+def told(*words: str | Path) -> Result:
+    app = typer.Typer()
+    app.command()(compare)
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def refused(*words: str | Path) -> str:
+    result = told(*words)
+    assert isinstance(result.exception, Unusable), result.output
+    return str(result.exception)
+
+
+def document(*words: str | Path) -> Any:
+    result = told(*words, "--json")
+    assert result.exit_code == 0, result.exception
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def worked(tmp_path: Path) -> Path:
+    path = tmp_path / "results.csv"
+    path.write_text(WORKED)
+    return path
+
+
+def test_the_worked_example_from_a_csv_file(worked: Path) -> None:
+    found = document(worked)
+    assert found["table"] == {"both": 50, "a_only": 20, "b_only": 10, "neither": 20}
+    assert found["mcnemar"]["exact"] == pytest.approx(0.0987, abs=5e-5)
+    assert [round(arm["cost_per_resolved"], 2) for arm in found["arms"]] == [2.86, 2.00]
+    assert found["cascade"] == {"tasks": 100, "resolved": 80, "cost_total": 200.0, "per_resolved": 2.5}
+    assert document(worked, "--baseline", "B")["arms"][0]["name"] == "B"
+
+
+def test_both_real_runs_give_their_known_answers() -> None:
+    data = shared_data("terminal-bench-core-0.1.1")
+    runs = (data / "20250924_droid_gpt-5", data / "20250923_droid_claude-4-sonnet")
+    found = document(*runs)
+    assert [arm["rate"] for arm in found["arms"]] == [0.525, 0.505]
+    assert found["difference"]["estimate"] == pytest.approx(0.020)
+    assert found["difference"]["standard_error"] == pytest.approx(0.03272, abs=5e-6)
+    assert found["table"] == {"both": 34, "a_only": 5, "b_only": 9, "neither": 32}
+    assert found["mcnemar"]["exact"] == pytest.approx(0.4240, abs=5e-5)
+    assert any("not known of either side" in text for text in found["card_unknowns"])
+
+
+def test_one_run_is_printed_as_text_with_its_question_and_its_source(tmp_path: Path) -> None:
+    folder = fake_run.write(tmp_path / "run", verdicts(3, 3, 2, 2, 1.0, 2.0))
+    result = told(folder)
+    assert result.exit_code == 0
+    assert "A − B  +10.0 points" in result.stdout
+    assert "question: controlled model: only the model differs" in result.stdout
+    assert "A and B: sonnet against sol · trialdeck run tb4-7f3a91c · terminal-bench 4.0.0" in result.stdout
+
+
+def test_every_format_is_printed_or_written_and_only_one_goes_to_stdout(worked: Path, tmp_path: Path) -> None:
+    assert told(worked, "--markdown").stdout.startswith("## A against B")
+    assert "task,outcome," in told(worked, "--csv").stdout
+    result = told(worked, "--html", tmp_path / "c.html", "--svg", tmp_path / "c.svg")
+    assert result.exit_code == 0 and "c.html written" in result.stdout
+    assert "<svg" in (tmp_path / "c.html").read_text() and (tmp_path / "c.svg").read_text().startswith("<?xml")
+    assert told(worked, "--svg", "-").stdout.startswith("<?xml")
+    assert "only one of --json and --svg" in refused(worked, "--json", "--svg", "-")
+
+
+def test_nothing_is_written_into_a_run_of_another_system(worked: Path) -> None:
+    job = shared_data("terminal-bench-core-0.1.1", "20250924_droid_gpt-5")
+    other = shared_data("terminal-bench-core-0.1.1", "20250923_droid_claude-4-sonnet")
+    assert "another system's run" in refused(job, other, "--html", job / "c.html")
+    assert not (job / "c.html").exists()
+
+
+def test_what_can_not_be_compared_is_refused_with_a_way_out(tmp_path: Path, worked: Path) -> None:
+    one = fake_run.write(tmp_path / "one", verdicts(3, 1, 0, 0, 1.0, 1.0))
+    two = fake_run.write(tmp_path / "two", verdicts(2, 0, 0, 0, 1.0, 1.0))
+    assert "one arm alone (sonnet-5.5)" in refused(one, "--arm", "sonnet-5.5")
+    assert "no arm 'x'; there are sonnet-5.5, sol-6.1" in refused(one, "--arm", "x")
+    assert "--join them" in refused(one, two, "--arm", "sol-6.1")
+    said = refused(one, two, "--arm", "one:sol-6.1", "--arm", "two:sol-6.1")
+    assert "only in A" in said and "--common-tasks" in said
+    assert document(one, two, "--arm", "one:sol-6.1", "--arm", "two:sol-6.1", "--common-tasks")["tasks"] == 2
+    assert "expected `all` or `first`" in refused(one, "--attempts", "last")
+    worked.write_text("task,arm,reward\nt1,A,1\nt2,A,1\nt1,B,1\n")
+    assert "row 3: task 't2' is only in arm 'A'" in refused(worked)
+    assert document(worked, "--common-tasks")["only_in_a"] == ["t2"]
+
+
+def test_runs_of_one_submission_are_joined_as_attempts(tmp_path: Path) -> None:
+    one = fake_run.write(tmp_path / "one", verdicts(2, 1, 1, 0, 1.0, 1.0))
+    two = fake_run.write(tmp_path / "two", verdicts(1, 1, 1, 1, 1.0, 1.0))
+    found = document(one, two, "--join")
+    assert [arm["attempts_per_task"] for arm in found["arms"]] == [2, 2] and found["tasks"] == 4
+    assert {source["label"] for source in found["sources"]} == {"one", "two"}
+    assert document(one, two, "--join", "--attempts", "first")["arms"][0]["assigned"] == 4
+
+
+def test_more_than_two_arms_are_each_compared_with_the_baseline(tmp_path: Path) -> None:
+    events = verdicts(2, 1, 1, 1, 1.0, 1.0)
+    planned = events[0]
+    assert isinstance(planned, ev.RunPlanned)
+    events[0] = msgspec.structs.replace(planned, arms=(*planned.arms, ev.ArmInfo(name="third", agent="nop")))
+    for task in range(5):
+        trial = f"third-{task}"
+        name = fake_run.TASKS[task]
+        events.append(ev.TrialPlanned(trial=trial, task=name, arm="third", attempt=1, position=task))
+        events += [*fake_run.begun(trial, task), *fake_run.ended(trial, task + 300, False)]
+    folder = fake_run.write(tmp_path / "run", events)
+    found = document(folder)
+    assert [one["arms"][1]["name"] for one in found["comparisons"]] == ["sol-6.1", "third"]
+    assert found["comparisons"][1]["standings"][2]["adjusted"]["looked_at"] == 2
+    assert "2 arms looked at against the baseline" in told(folder).stdout
