@@ -47,6 +47,7 @@ TRIAGE = place(
         label="all such",
         help="Label all undecided trials that have the same strong finding as the last",
     ),
+    Action(name="rerun", keys=("r",), label="run again", help="Run this trial again, as the run's card allows"),
     Action(name="blind", keys=("B",), label="blind", help="Hide which arm a trial belongs to, or show it", footer=54),
     Action(name="disagreements", keys=("D",), label="disagreements", help="Where people disagree", footer=50),
     Action(name="summary", keys=("S",), label="summary", help="Causes per arm, agreement, export", footer=58),

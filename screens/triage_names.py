@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.state import RunState
 from engine.triage.blind import cases
 from screens import format as fmt
@@ -12,7 +14,7 @@ class TrialNames:
     def __init__(self, state: RunState, cover: Cover) -> None:
         self._state = state
         self._cover = cover
-        self._cases: dict[str, int] = {}
+        self._cases: Mapping[str, int] = {}
 
     def of(self, trial: str) -> str:
         """`case 8 live-database-cutover A`; safe to be shown."""

@@ -11,24 +11,22 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input
 
-from engine.text import clean_line
 from engine.triage.causes import Cause
 from engine.triage.new_label import MOST_NOTE
 from engine.trial_state import TrialState
-from screens import format as fmt
-from screens.pieces import Pieces
+from screens import triage_head as head
 from screens.question_screen import Answer, QuestionScreen
 from screens.source import RunSource
 from screens.triage_actions import TRIAGE, TRIAGE_HELP
 from screens.triage_blindfold import Cover
 from screens.triage_deciding import Deciding
 from screens.triage_desk import TriageDesk
+from screens.triage_rerun import RerunAsked, Rerunning, RerunWorkedOut
 from screens.triage_walk import Walk
 from screens.trial_screen import TrialScreen
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.line_table import LineTable
-from screens.widgets.lines import Line
 from screens.widgets.triage_lines import CauseBar, SaidLines
 from screens.widgets.triage_note import EntryLine
 from screens.widgets.triage_page import NARROW, Case, TriagePage
@@ -70,6 +68,7 @@ class TriageScreen(Screen[None]):
         self.deciding = Deciding(
             self, desk, self.walk, self.cover, advance=self._advance, go=self._go, show=self._show_all
         )
+        self.rerunning = Rerunning(self, desk, self.deciding.names, self.deciding.tell)
         self._begin_at = trial
         self._looked_through = False
         self._opened_at = perf_counter()
@@ -90,7 +89,7 @@ class TriageScreen(Screen[None]):
         self.set_class(self.size.height < LOW, "-low")
         self.desk.listen(self._desk_changed)
         if self.cover.on:
-            self._say_blind()
+            self.deciding.said = head.blind(self.desk, self.walk.current)
         self._sort()
         self._show_all()
 
@@ -237,20 +236,13 @@ class TriageScreen(Screen[None]):
     def _show_head(self) -> None:
         if not self._composed:
             return
-        plan = self.source.state.plan
-        run = self.cover.text(plan.name if plan else self.source.folder.name)
+        run = head.run_name(self.source, self.cover)
         wide = self.size.width >= NARROW
-        decided = sum(self.desk.decided(trial) for trial in self.walk.items)
-        right: Pieces = [(f"{decided} of {len(self.walk.items)} decided", "deck--strong")]
-        for count, word in ((len(self.walk.came), "came"), (len(self.deciding.marked), "marked")):
-            right.append((f" · {count} {word}" if count else "", "deck--accent"))
-        right.append((" · blind" if self.cover.on else "", "deck--accent"))
-        right.append((f" · you: {clean_line(self.desk.who, 24)}", "deck--dim"))
+        right = head.standing(self.desk, self.walk, self.deciding, self.cover)
         if wide:
-            order = "mixed" if self.cover.on else "most telling first ↓"
-            right.append((f"   {'undecided only, ' if self.undecided_only else ''}{order}", "deck--dim"))
+            right.append((f"   {head.order(self.cover, self.undecided_only)}", "deck--dim"))
         self.query_one(Breadcrumbs).set(["runs", run, "triage"] if wide else ["triage", run], right)
-        self.query_one("#problem", SaidLines).set(self._problem_lines())
+        self.query_one("#problem", SaidLines).set(head.problems(self.desk))
         self.query_one("#said", SaidLines).set([(self.deciding.said, [])] if self.deciding.said else [])
         footer = self.query_one(ActionFooter)
         footer.hidden = {"keys"} | (set() if self.desk.book.disagreements(self.desk.who) else {"disagreements"})
@@ -258,18 +250,6 @@ class TriageScreen(Screen[None]):
         footer.labels["blind"] = "named" if self.cover.on else "blind"
         footer.labels["details"] = "logs" if self._page.details else "details"
         footer.show()
-
-    def _problem_lines(self) -> list[Line]:
-        desk = self.desk
-        if desk.problem and desk.unwritten:
-            kept = f"! {fmt.count(desk.unwritten, 'decision')} NOT WRITTEN, kept here, tried again (W: now)"
-            return [([(kept, "deck--bad")], []), ([(f"  {clean_line(desk.problem, 300)}", "deck--bad")], [])]
-        if desk.problem:
-            return [([(f"! {clean_line(desk.problem, 300)}", "deck--bad")], [])]
-        if desk.damaged:
-            more = f" (and {len(desk.damaged) - 1} more)" if len(desk.damaged) > 1 else ""
-            return [([(f"▵ {clean_line(desk.damaged[-1])}{more}", "deck--warn")], [])]
-        return []
 
     # --- what a person does: decisions ---
 
@@ -347,19 +327,13 @@ class TriageScreen(Screen[None]):
         self.walk.shuffle()
         self._sort()
         if self.cover.on:
-            self._say_blind()
+            self.deciding.said = head.blind(self.desk, self.walk.current)
         else:
             self.deciding.said = [("arms are named again", "deck--dim")]
         if self.walk.current is not None:
             self._go(self.walk.current)
         self._page.logs.forget()
         self._show_all()
-
-    def _say_blind(self) -> None:
-        text = "blind: arms are hidden; lines of logs are shown as they are and may name the model"
-        if self.walk.current in self.desk.seen_by_name:
-            text += "; this trial you have seen by name, its label will not count as blind"
-        self.deciding.said = [(text, "deck--accent")]
 
     def on_line_table_opened(self, event: LineTable.Opened) -> None:
         self.action_open()
@@ -389,6 +363,16 @@ class TriageScreen(Screen[None]):
             screen.call_after_refresh(screen.open_log_at, place.log.path, place.line)
         elif step:
             screen.call_after_refresh(screen.open_step, step)
+
+    def action_rerun(self) -> None:
+        if (trial := self.trial) is not None:
+            self.rerunning.begin(trial)
+
+    def on_rerun_worked_out(self, event: RerunWorkedOut) -> None:
+        self.rerunning.worked_out(event)
+
+    def on_rerun_asked(self, event: RerunAsked) -> None:
+        self.rerunning.answered(event)
 
     def action_disagreements(self) -> None:
         from screens.triage_disagreements import DisagreementsScreen

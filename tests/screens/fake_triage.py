@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from textual.pilot import Pilot
 
@@ -22,8 +23,7 @@ from engine.triage.labels import Label
 from engine.triage.new_label import new_label
 from engine.triage.proposal import Finding, Proposal, Strength
 from engine.trial_state import TrialState
-from screens.source import RunSource
-from screens.triage_desk import TriageDesk
+from screens.triage_desks import desk_of
 from screens.triage_screen import TriageScreen
 from tests.screens import fake_run
 from tests.screens.deck import read_and_painted, until
@@ -129,22 +129,11 @@ def write(folder: Path) -> Path:
     return folder
 
 
-def desk(app: TrialDeckApp, source: RunSource, who: str = "ada", **given: Any) -> TriageDesk:
-    """A desk that the app keeps, with these rules."""
-
-    def make(run: RunSource) -> TriageDesk:
-        made = TriageDesk(run, who, lambda: at(2000), given.get("rules", rules))
-        made.on_news = lambda: _call(app, made)
-        made.start()
-        return made
-
-    kept = app.desk_of(source, make)
-    assert isinstance(kept, TriageDesk)
-    return kept
-
-
-def _call(app: TrialDeckApp, made: TriageDesk) -> None:
-    app.call_later(made.take_in)
+@contextmanager
+def these_rules(who: str = "ada") -> Iterator[None]:
+    """Desks that are opened now use the rules above, and belong to this person."""
+    with patch("screens.triage_desks.propose", rules), patch.dict(os.environ, {"TRIALDECK_USER": who}):
+        yield
 
 
 @asynccontextmanager
@@ -153,17 +142,18 @@ async def triage_opened(
 ) -> AsyncIterator[tuple[TrialDeckApp, Pilot[Any], TriageScreen]]:
     """The screen, all findings known."""
     app = TrialDeckApp(folder, clock=lambda: at(2000))
-    async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: read_and_painted(app), "the run is read")
-        assert app.source is not None
-        kept = desk(app, app.source, who)
-        kept.look_through()
-        await until(pilot, lambda: kept.ready and not kept.looking_at, "the rules have looked")
-        screen = TriageScreen(app.source, kept, trial, blind=blind)
-        await app.push_screen(screen)
-        await until(pilot, lambda: settled(screen), "a trial is shown")
-        await settle(pilot)
-        yield app, pilot, screen
+    with these_rules(who):
+        async with app.run_test(size=size) as pilot:
+            await until(pilot, lambda: read_and_painted(app), "the run is read")
+            assert app.source is not None
+            kept = desk_of(app, app.source)
+            kept.look_through()
+            await until(pilot, lambda: kept.ready and not kept.looking_at, "the rules have looked")
+            screen = TriageScreen(app.source, kept, trial, blind=blind)
+            await app.push_screen(screen)
+            await until(pilot, lambda: settled(screen), "a trial is shown")
+            await settle(pilot)
+            yield app, pilot, screen
 
 
 def settled(screen: TriageScreen) -> bool:
@@ -181,10 +171,6 @@ async def written(pilot: Pilot[Any], screen: TriageScreen) -> None:
     """Everything decided is in the file."""
     await until(pilot, lambda: not screen.desk.unwritten, "the labels are written")
     await settle(pilot)
-
-
-def threads_of(folder: Path) -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == f"labels of {folder.name}"]
 
 
 def labels_in(run: Path) -> list[Label]:

@@ -13,6 +13,7 @@ from engine.triage.labels import Label
 from screens.help_screen import HelpScreen
 from screens.question_screen import QuestionScreen
 from screens.triage_causes import CAUSE_KEYS
+from screens.triage_desks import desk_of
 from screens.triage_screen import TriageScreen
 from screens.trial_screen import TrialScreen
 from screens.widgets.log_page import LogPage
@@ -466,7 +467,7 @@ async def test_a_run_without_failures_says_so(tmp_path: Path) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.source is not None and app.source.caught_up)
         assert app.source is not None
-        screen = TriageScreen(app.source, fake_triage.desk(app, app.source))
+        screen = TriageScreen(app.source, desk_of(app, app.source))
         await app.push_screen(screen)
         await until(pilot, lambda: "nothing needs a decision" in screen_text(app))
         await pilot.press("i", "space", "full_stop", "n", "u", "s", "1", "tab", "d", "enter", "w", "asterisk")
