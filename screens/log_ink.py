@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Colour = int | tuple[int, int, int] | None
 """One of 256, or red, green and blue; None for the default."""
@@ -27,7 +27,7 @@ class Ink(NamedTuple):
 
 PLAIN = Ink()
 
-_SWITCHES = {
+_SWITCHES: dict[int, dict[str, Any]] = {
     1: {"bold": True},
     2: {"dim": True},
     3: {"italic": True},

@@ -1,7 +1,7 @@
 """What a person looks for in a log: a regular expression over lines as they read, without control sequences.
 
-RE2 does the work where it can: it is ten times as fast as `re` on patterns without a fixed beginning, and never slower
-than linear in the text. What it does not know (lookaround, back-references), or means otherwise than `re`, goes to `re`.
+RE2 does the work where it can: it is ten times as fast as `re` on patterns without a fixed beginning, and its time is
+always linear in the text. What it does not know (lookaround, back-references), or means otherwise, goes to `re`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_SPACE = bytes.maketrans(b"\x1c\x1d\x1e\x1f", bytes(4))
 """Spaces to `re` in text but not in bytes; a match must not depend on what else stands in the chunk."""
 _CLASSES = re.compile(r"\\[wWdDsSbB]")
 # Read by RE2 without a complaint, but not as `re` reads them.
-_MEANT_OTHERWISE = re.compile(r"\{,|\[:|\[\[|\\[pPQEzZA]|\(\?\(|\\[0-9]")
+_MEANT_OTHERWISE = re.compile(r"\{,|\[:\^?\w+:\]|\[\[|\\[pPQEzZA]|\(\?\(|\\[0-9]")
 
 
 class BadPattern(ValueError):

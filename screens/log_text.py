@@ -21,6 +21,7 @@ TAB = 8
 _FARTHEST = 4_096
 """No cursor move goes beyond this column."""
 
+
 class Look(StrEnum):
     COLOURS = "colours"
     PLAIN = "plain"  # the same text without its colours

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from rich.cells import cell_len, chop_cells
 
 from screens.log_index import Bytes, LineIndex
-from screens.log_lines import Line, LineReader
 from screens.log_ink import PLAIN, Ink, left_by
+from screens.log_lines import Line, LineReader
 from screens.log_text import Inked, Look, inked
 
 _KEPT_TEXTS = 512

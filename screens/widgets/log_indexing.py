@@ -23,6 +23,10 @@ class LogIndexing:
         self._owner = owner
         self._running: LineIndex | None = None
 
+    @property
+    def running(self) -> bool:
+        return self._running is not None
+
     def go_on(self, index: LineIndex, size: int) -> bool:
         """Index what is not indexed yet; True where that is done at once."""
         if self._running is index:

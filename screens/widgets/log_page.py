@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from itertools import pairwise
 from typing import ClassVar
 
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.geometry import Offset
 from textual.message import Message
 from textual.scrollbar import ScrollBar, ScrollDown, ScrollTo, ScrollUp
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
 from screens.log_actions import LOG
+from screens.log_filter import FilteredReader
+from screens.log_ink import Ink
 from screens.log_window import LogWindow, Row
+from screens.pieces import Piece
+from screens.widgets.log_colours import style_of_ink
 
 _WHEEL_ROWS = 3
 _LEAST_GUTTER = 4
+_WORD = re.compile(r"[\w./:@~+-]+")
 
 
 class LogPage(Widget, can_focus=True):
@@ -49,18 +59,24 @@ class LogPage(Widget, can_focus=True):
         self.left = 0
         self.pattern: re.Pattern[str] | None = None
         self.marked: int | None = None
+        self.range: tuple[int, int] | None = None  # where the first and the last line of a marked range begin
+        self.tags: Callable[[int], Piece] | None = None  # whose line it is that begins at an offset
+        self.tags_width = 0
         self.numbers = True
         self.empty_text = ""
         self._painted: list[tuple[Row, int | None]] | None = None
+        self._pressed = Offset(0, 0)
+        self._pressed_at = 0
 
     def set_window(self, window: LogWindow | None) -> None:
         self.log_window = window
         self.left = 0
-        self.marked = None
+        self.marked = self.range = None
         self.repaint()
 
     def repaint(self) -> None:
         self._painted = None
+        self._forget_selection()
         self.refresh()
 
     def on_resize(self) -> None:
@@ -75,7 +91,7 @@ class LogPage(Widget, can_focus=True):
     def fit_window(self) -> None:
         """Gives the window the size there is for text."""
         if self.log_window is not None and self.size.width:
-            self.log_window.resize(self.size.width - self.numbers_width, self.size.height)
+            self.log_window.resize(self.size.width - self.numbers_width - self.tags_width, self.size.height)
 
     # --- painting ---
 
@@ -91,11 +107,18 @@ class LogPage(Widget, can_focus=True):
         if gutter:
             shown = "" if number is None else str(number)
             segments.append(Segment(f"{shown:>{gutter - 2}}  ", self._style("number")))
-        marked = row.line.start == self.marked
-        if marked:
+        start = row.line.start
+        if start == self.marked or (self.range is not None and self.range[0] <= start <= self.range[1]):
             base = self._style("marked")
-        line = self._text(row, width - gutter, base)
-        return Strip([*segments, *line]).adjust_cell_length(width, base)
+        if self.tags is not None and self.tags_width:
+            text, style = self.tags(start) if row.part == 0 else ("", "")
+            ink = self.get_component_rich_style(style) if style else Style()
+            segments.append(Segment(f"{text:<{self.tags_width}}", base + Style(color=ink.color, bold=ink.bold)))
+            gutter += self.tags_width
+        line, hidden = self._text(row, y, width - gutter, base)
+        whole = Strip([*segments, *line]).adjust_cell_length(width, base)
+        # Where a selection begins and ends is told in rows of the window and characters of their text.
+        return whole.apply_offsets(hidden - sum(len(segment.text) for segment in segments), y)
 
     def _style(self, name: str) -> Style:
         """Blended with what lies below: a partial style would lose its transparency."""
@@ -108,31 +131,42 @@ class LogPage(Widget, can_focus=True):
             if self.log_window is not None:
                 self.fit_window()
                 number: int | None = None
+                filtered = isinstance(self.log_window.reader, FilteredReader)
                 for at, row in enumerate(self.log_window.rows()):
-                    if at == 0:
+                    if at == 0 or (row.part == 0 and filtered):
                         number = self.log_window.reader.number(row.line)
                     elif row.part == 0 and number is not None:
                         number += 1
                     self._painted.append((row, number if row.part == 0 else None))
         return self._painted
 
-    def _text(self, row: Row, width: int, base: Style) -> Strip:
+    def _text(self, row: Row, y: int, width: int, base: Style) -> tuple[Strip, int]:
+        """The visible part of a row, and how many of its characters are hidden at the left."""
         window = self.log_window
         assert window is not None
         text, start, left = row.text, row.at, 0 if window.wrap else self.left
+        hidden = left if text.isascii() else len(set_cell_size(text, min(left, cell_len(text))).rstrip(" "))
         if text.isascii():
             text, start, left = text[left : left + width], start + left, 0
-        spans = self._hits(window.text(row.line), start, start + len(text)) if self.pattern else []
-        if not spans:
-            strip = Strip([Segment(text, base)])
-        else:
-            hit = base + Style(reverse=True)
-            segments, position = [], 0
-            for begin, end in spans:
-                segments += [Segment(text[position:begin], base), Segment(text[begin:end], hit)]
-                position = end
-            strip = Strip([*segments, Segment(text[position:], base)])
-        return strip.crop(left, left + width)
+        end = start + len(text)
+        layers: list[tuple[int, int, Style]] = []
+        whole = window.inked(row.line)
+        layers += [
+            (max(begin, start) - start, min(until, end) - start, self._ink(ink))
+            for begin, until, ink in whole.spans
+            if begin < end and until > start
+        ]
+        if self.pattern is not None:
+            layers += [(*span, Style(reverse=True)) for span in self._hits(whole.text, start, end)]
+        selection = self.text_selection
+        if selection is not None and (span := selection.get_span(y)) is not None:
+            begin, until = (max(0, at - (start - row.at)) if at >= 0 else at for at in span)
+            chosen = self.screen.get_component_rich_style("screen--selection")
+            layers.append((max(0, begin), len(text) if until < 0 else until, chosen or Style(reverse=True)))
+        return Strip(_layered(text, base, layers)).crop(left, left + width), hidden
+
+    def _ink(self, ink: Ink) -> Style:
+        return style_of_ink(ink, self.background_colors[1], self.styles.color, bool(self.app.ansi_color))
 
     def _hits(self, text: str, start: int, end: int) -> list[tuple[int, int]]:
         assert self.pattern is not None
@@ -144,7 +178,7 @@ class LogPage(Widget, can_focus=True):
                 spans.append((max(match.start(), start) - start, min(match.end(), end) - start))
         return spans
 
-    # --- moving by mouse ---
+    # --- moving and selecting by mouse ---
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
@@ -154,11 +188,70 @@ class LogPage(Widget, can_focus=True):
         event.stop()
         self.post_message(self.Scrolled(-_WHEEL_ROWS))
 
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        offset = event.style.meta.get("offset") if event.style else None
+        self._pressed = Offset(event.x, event.y)
+        self._pressed_at = max(0, self._character(event.x, event.y)) if offset is not None else 0
+
     def on_click(self, event: events.Click) -> None:
         rows = self._rows()
-        if 0 <= event.y < len(rows):
+        if event.chain == 1 and self.text_selection is None and 0 <= event.y < len(rows):
             self.marked = rows[event.y][0].line.start
-            self.repaint()
+            self.refresh()
+
+    def _character(self, x: int, y: int) -> int:
+        """The character of a row's text under a cell."""
+        rows = self._rows()
+        if not 0 <= y < len(rows):
+            return 0
+        row = rows[y][0]
+        cell = x - self.numbers_width - self.tags_width + (0 if self.log_window and self.log_window.wrap else self.left)
+        return cell if row.text.isascii() else len(set_cell_size(row.text, max(0, cell)).rstrip(" "))
+
+    def text_select_all(self) -> None:
+        """What a double click selects: a word."""
+        rows, y = self._rows(), self._pressed.y
+        if not 0 <= y < len(rows):
+            return
+        for word in _WORD.finditer(rows[y][0].text):
+            if word.start() <= self._pressed_at < word.end():
+                self.screen.selections = {self: Selection(Offset(word.start(), y), Offset(word.end(), y))}
+                return
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text under a selection; the rows of a wrapped line are one line again."""
+        found = ""
+        for y, (row, _) in enumerate(self._rows()):
+            span = selection.get_span(y)
+            if span is None:
+                continue
+            if found and row.part == 0:
+                found += "\n"
+            found += row.text[max(0, span[0]) : None if span[1] < 0 else span[1]]
+        return found, "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()
+
+    def _forget_selection(self) -> None:
+        """Other rows stand where it was."""
+        if self.is_attached and self.text_selection is not None:
+            self.screen.clear_selection()
+
+
+def _layered(text: str, base: Style, layers: list[tuple[int, int, Style]]) -> list[Segment]:
+    """The text in pieces, each in the base style and all that lie over it, later ones on top."""
+    if not layers:
+        return [Segment(text, base)]
+    edges = sorted({0, len(text), *(edge for begin, end, _ in layers for edge in (begin, end) if 0 < edge < len(text))})
+    segments = []
+    for begin, end in pairwise(edges):
+        style = base
+        for first, last, layer in layers:
+            if first <= begin < last:
+                style += layer
+        segments.append(Segment(text[begin:end], style))
+    return segments
 
 
 class LogScrollBar(ScrollBar):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 
 from textual.message import Message
 from textual.widget import Widget
@@ -14,10 +15,13 @@ from screens.log_search import Search
 
 INLINE_BYTES = 1 << 20
 """Growth up to this is searched on the spot; more goes to a thread."""
+PROGRESS_SEC = 0.25
+"""How often a search that goes on is told of."""
 
 
 class LogSearching:
-    """Belongs to a widget, which gets `Searched` when a thread has found a first hit ahead, or has ended."""
+    """Belongs to a widget, which gets `Searched` when a thread has found a first hit ahead, has come further, or has
+    ended."""
 
     @dataclass
     class Searched(Message):
@@ -72,9 +76,13 @@ class LogSearching:
         def work() -> None:
             worker = get_current_worker()
             told = not jump
+            said_at = monotonic()
 
             def stop() -> bool:
-                nonlocal told
+                nonlocal told, said_at
+                if monotonic() - said_at > PROGRESS_SEC:
+                    said_at = monotonic()
+                    self._owner.post_message(self.Searched(search, over=False))
                 if not told and (found := search.next_after(start)) is not None and found > start:
                     told = True
                     self._owner.post_message(self.Searched(search, over=False))

@@ -11,8 +11,10 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
+from console.theme import THEMES, shades
+from screens.widgets.log_asking import SearchLine
 from screens.widgets.log_page import LogPage, LogScrollBar
-from screens.widgets.log_status import LogStatus, SearchLine
+from screens.widgets.log_status import LogStatus
 from screens.widgets.log_view import LogView
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +32,12 @@ class OneLog(App[None]):
 
     def __init__(self, path: Path, follow: bool = False) -> None:
         super().__init__()
+        self.register_theme(THEMES[0])
+        self.theme = THEMES[0].name
         self.view = LogView(path, "agent", follow=follow)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return shades(self.current_theme)
 
     def compose(self) -> ComposeResult:
         yield self.view

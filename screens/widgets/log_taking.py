@@ -1,0 +1,198 @@
+"""What one takes out of a log: to the clipboard, to a file, into a pager or an editor."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from engine.text import clean_line
+from screens.log_saving import save_lines
+from screens.log_text import Look
+from screens.outside import editor_command, pager_command, run_outside
+from screens.question_screen import Answer, QuestionScreen
+from screens.widgets.log_asking import SAVE, SearchLine
+from screens.widgets.log_finding import LogFinding
+
+MOST_COPIED = 64 * 1024
+"""Bytes: what terminals take in one OSC 52 sequence, most of them."""
+_SAVING = "saving"
+
+
+class LogTaking(LogFinding):
+    label = ""
+
+    @dataclass
+    class Saved(Message):
+        words: str
+        failed: bool
+
+    @property
+    def path(self) -> Path:
+        """The file that others open; of several logs the folder that holds them."""
+        raise NotImplementedError
+
+    # --- a range of lines ---
+
+    def action_range(self) -> None:
+        """Begins a range at the line one is at, or lets it go."""
+        self._page.range = None if self._page.range is not None else (self.here, self.here)
+        self._page.marked = self.here
+        self._let_go()
+        self._moved()
+
+    def action_extend(self, step: int) -> None:
+        """Moves the marked line; a range grows or shrinks with it."""
+        reader, here = self._window.reader, self.here
+        line = reader.line_at(here)
+        if line is None:
+            return
+        begin, end = self._page.range or (here, here)
+        fixed = end if here == begin else begin
+        other = reader.line_at(line.after) if step > 0 else reader.line_before(here)
+        if other is not None:
+            self._page.range = (min(fixed, other.start), max(fixed, other.start))
+            self.left()
+            self._let_go()
+            self._mark(other.start)
+
+    def _range_text(self) -> tuple[str, int, bool]:
+        """The lines of the range, how many of them, and whether they are all."""
+        first, last = self._page.range or (self.here, self.here)
+        reader = self._window.reader
+        texts: list[str] = []
+        length = 0
+        line = reader.line_at(first)
+        while line is not None and line.start <= last:
+            text = self._window.text(line)
+            length += len(text.encode()) + 1
+            if length > MOST_COPIED:
+                return "\n".join(texts or [text]), len(texts), False
+            texts.append(text)
+            line = reader.line_at(line.after)
+        return "\n".join(texts), len(texts), True
+
+    # --- the clipboard ---
+
+    def action_copy_line(self) -> None:
+        """What is selected, or else the marked range, or else the line one is at."""
+        if selected := self.screen.get_selected_text():
+            self._copy(selected, "selection")
+        else:
+            text, count, whole = self._range_text()
+            what = "line" if count == 1 else f"{count:,} lines"
+            self._copy(text, what, "" if whole else "; a terminal takes no more, s saves all")
+
+    def action_copy_menu(self) -> None:
+        answers = [Answer("l", "the line, or the marked range", "line")]
+        if self._page.pattern is not None:
+            answers.append(Answer("m", "what the search has found in the line", "match"))
+        answers += [
+            Answer("p", "the path of the file", "path"),
+            Answer("c", "a command that shows the same in a shell", "command"),
+        ]
+        self.app.push_screen(
+            QuestionScreen("Copy", "To the clipboard of your terminal (OSC 52)", *answers), self._chosen
+        )
+
+    def _chosen(self, answer: str | None) -> None:
+        line = self._window.reader.line_at(self.here)
+        text = self._window.text(line) if line is not None else ""
+        match answer:
+            case "line":
+                self.action_copy_line()
+            case "match":
+                self._copy(self.match_in(text), "match")
+            case "path":
+                self._copy(clean_line(str(self.path)), "path")
+            case "command":
+                self._copy(self.command, "command")
+
+    @property
+    def command(self) -> str:
+        """Shows in a shell what is shown here."""
+        path = shlex.quote(clean_line(str(self.path)))
+        if self.path.is_dir():
+            return f"cd {path}"
+        if self.filtering is not None:
+            pattern = self.filtering.pattern
+            inverse, text = ("v", pattern.text[1:]) if pattern.inverse else ("", pattern.text)
+            folds = "" if "\\C" in text else "i"
+            return f"grep -nP{inverse}{folds} -e {shlex.quote(clean_line(text.replace(chr(92) + 'C', '')))} -- {path}"
+        number = self.here_number
+        return f"less {f'+{number}g ' if number else ''}-- {path}"
+
+    def _copy(self, text: str, what: str, note: str = "") -> None:
+        if not text:
+            self.notify("nothing to copy", timeout=2)
+            return
+        data = text.encode()
+        if len(data) > MOST_COPIED:
+            text = data[:MOST_COPIED].decode("utf-8", "ignore")
+            note = f"; only the first {MOST_COPIED // 1024} KB, a terminal takes no more"
+        self.app.copy_to_clipboard(text)
+        self.notify(f"{what} copied{note}", timeout=2 if not note else 5, markup=False)
+
+    # --- a file ---
+
+    def action_save(self) -> None:
+        """Asks for a file to write the shown lines to."""
+        if getattr(self.app, "read_only", False):
+            self.notify("nothing is written in read-only mode", severity="warning")
+            return
+        name = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in clean_line(self.label, 60))
+        self.query_one(SearchLine).open(SAVE, f"{name.strip('-.') or 'log'}.txt")
+
+    def save(self, target: Path) -> None:
+        """The marked range, or else all lines that the filter lets through; in a thread that ends in a message."""
+        reader, look, within = self._window.reader, self.look, self._page.range
+        if look is Look.COLOURS:
+            look = Look.PLAIN
+
+        def work() -> None:
+            worker = get_current_worker()
+            try:
+                count = save_lines(reader, target, look, within, lambda: worker.is_cancelled)
+            except OSError as error:
+                words = f"can't write {target}: {error.strerror or error}"
+                self.post_message(self.Saved(words, failed=True))
+            else:
+                left = "" if self.filtering is None or self.filtering.complete else "; the filter had not seen all yet"
+                self.post_message(self.Saved(f"{count:,} lines saved as {target}{left}", failed=False))
+
+        self.run_worker(work, thread=True, exclusive=True, group=_SAVING)
+
+    def on_log_taking_saved(self, event: Saved) -> None:
+        event.stop()
+        words = clean_line(event.words)
+        self.notify(words, severity="error" if event.failed else "information", markup=False)
+
+    def on_search_line_asked(self, event: SearchLine.Asked) -> None:
+        if event.asking is SAVE:
+            event.stop()
+            event.prevent_default()  # nothing below looks at it
+            self._page.focus()
+            if event.text.strip():
+                self.save(Path(event.text.strip()).expanduser().absolute())
+
+    # --- other programs ---
+
+    def action_pager(self) -> None:
+        self._outside(pager=True)
+
+    def action_editor(self) -> None:
+        self._outside(pager=False)
+
+    def _outside(self, *, pager: bool) -> None:
+        number = self.here_number or 1
+        if not self.path.is_file():
+            self.notify("there is no one file to open", severity="warning")
+            return
+        command = pager_command(self.path, number) if pager else editor_command(self.path, number)
+        problem = run_outside(self.app, command)
+        if problem:
+            self.notify(problem, severity="error", markup=False)
+        self.poll()
