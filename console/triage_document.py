@@ -10,7 +10,7 @@ from console.triage_facts import Triage
 from engine.analysis.as_csv import safe_cell
 from engine.text import clean, clean_line
 from engine.triage.agreement import agreements
-from engine.triage.asymmetry import asymmetries, causes_by_arm
+from engine.triage.asymmetry import asymmetries, causes_by_arm, proposals_by_arm
 from engine.triage.labels import Label
 from engine.triage.proposal import Proposal
 from engine.triage.queue import QueueItem
@@ -58,6 +58,7 @@ def triage_document(triage: Triage, items: list[QueueItem]) -> dict[str, Any]:
 def summary(triage: Triage) -> dict[str, Any]:
     labels = triage.book.as_analysis_labels(triage.state)
     arms = causes_by_arm(triage.state, labels)
+    proposed = proposals_by_arm(triage.state, {trial: found.cause for trial, found in triage.proposals.items()})
     hidden = triage.blindfold is not None
     return {
         "decided": triage.decided,
@@ -70,6 +71,7 @@ def summary(triage: Triage) -> dict[str, Any]:
                 "assigned": arm.assigned,
                 "failures": arm.failures,
                 "undecided": arm.undecided,
+                "proposed": {str(cause): count for cause, count in sorted(proposed[arm.arm].items())},
                 "causes": {
                     str(cause): {
                         "count": count,

@@ -8,7 +8,7 @@ from console.triage_facts import Triage
 from engine.issues import Evidence
 from engine.text import clean, clean_line
 from engine.triage.agreement import agreements
-from engine.triage.asymmetry import UNLIKELY, ArmCauses, asymmetries, causes_by_arm
+from engine.triage.asymmetry import UNLIKELY, ArmCauses, asymmetries, causes_by_arm, proposals_by_arm
 from engine.triage.causes import Cause
 from engine.triage.proposal import Finding, Proposal, Strength
 from engine.triage.queue import QueueItem
@@ -106,6 +106,8 @@ def summary_lines(triage: Triage) -> list[str]:
     labels = triage.book.as_analysis_labels(triage.state)
     arms = causes_by_arm(triage.state, labels)
     lines += ["", *(_totals(arms) if triage.blindfold is not None else _rates(arms))]
+    if triage.blindfold is None:
+        lines += _proposed(triage)
     lines += ["", *_asymmetry_lines(triage, arms), "", *_agreement_lines(triage)]
     differ = triage.book.disagreements(triage.viewer)
     for trial in differ:
@@ -129,6 +131,14 @@ def _rates(arms: list[ArmCauses]) -> list[str]:
             lines.append(f"{cause:<16}" + "".join(f"  {cell:<{width}}" for cell in cells).rstrip())
     lines.append(f"{'undecided':<16}" + "".join(f"  {arm.undecided:<{width}}" for arm in arms).rstrip())
     return [*lines, "", "rates: of assigned trials, then of failures; labels on passes count, too"]
+
+
+def _proposed(triage: Triage) -> Iterator[str]:
+    """What rules say of each arm: an asymmetry shows there before anybody has decided."""
+    counts = proposals_by_arm(triage.state, {trial: found.cause for trial, found in triage.proposals.items()})
+    for arm, found in counts.items():
+        said = ", ".join(f"{cause} {found[cause]}" for cause in Cause if found[cause])
+        yield f"rules propose for {arm}: {said or 'nothing'}"
 
 
 def _totals(arms: list[ArmCauses]) -> list[str]:

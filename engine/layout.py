@@ -4,6 +4,7 @@
   config.json result.json          the run as Harbor's viewer wants it
   card.toml                        what is measured and how, frozen by its digest
   events.jsonl host.jsonl          the event stream; samples of the host
+  labels.jsonl                     who failed, as people decided; only ever appended to
   .reserve                         room for the last events, should the disk be full; gone after the end
   engine.json engine.log           the engine's process: owner, socket; its own log
   <trial>/

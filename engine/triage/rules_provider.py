@@ -156,7 +156,8 @@ def session_errors(case: TrialCase) -> Iterator[Finding]:
             if kind is None or kind.rule in told:
                 continue
             told.add(kind.rule)
-            got_over = _got_over(trajectory, number)
+            is_the_end = bool(trajectory.ended) and said.startswith(trajectory.ended)
+            got_over = not is_the_end and _got_over(trajectory, number)
             count = sum(1 for _, each in trajectory.errors if classify(each) is kind)
             words = kind.words if kind.rule != "model_never_reached" or not _answered(trajectory) else _CUT_OFF
             ending = ", and the session went on after it" if got_over else ", and the session ended with it"

@@ -86,6 +86,7 @@ def test_the_document_has_the_queue_and_the_summary(run: Path, capsys: pytest.Ca
         ("oracle", 2, 0),
         ("replay", 2, 2),
     ]
+    assert found["summary"]["arms"][1]["proposed"] == {"infrastructure": 1, "model": 1}
 
 
 def test_every_key_of_the_document_is_explained(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -189,6 +190,8 @@ def test_the_summary_has_rates_agreement_and_what_was_looked_at(run: Path, capsy
     said(capsys, run, label=(LOST, "model"))
     text = said(capsys, run, summary=True)
     assert "1  50.0 %, 50.0 %" in text
+    assert "rules propose for replay: infrastructure 1, model 1" in text
+    assert "rules propose for oracle: nothing" in text
     assert "no asymmetry: 1 difference looked at" in text
     assert "agreement: one person's labels so far, or none" in text
 

@@ -9,7 +9,7 @@ from scipy.stats import fisher_exact as of_scipy
 
 from engine import events as ev
 from engine.state import RunState
-from engine.triage.asymmetry import asymmetries, causes_by_arm, fisher_exact
+from engine.triage.asymmetry import asymmetries, causes_by_arm, fisher_exact, proposals_by_arm
 from engine.triage.causes import Cause
 from engine.triage.label_book import LabelBook
 from tests.engine.run_events import at, finished, folded, started
@@ -105,3 +105,8 @@ def test_one_arm_and_no_labels_have_nothing_to_compare() -> None:
 def test_an_arm_without_failures_has_no_rate_of_them() -> None:
     arms = causes_by_arm(_state({"a": 0}), {})
     assert (arms[0].of_assigned(MODEL), arms[0].of_failures(MODEL)) == (0.0, None)
+
+
+def test_what_rules_propose_is_counted_by_arm() -> None:
+    found = proposals_by_arm(_state({"a": 2, "b": 1}), {"a0": INFRA, "a1": INFRA, "b0": None, "gone": MODEL})
+    assert {arm: dict(counts) for arm, counts in found.items()} == {"a": {INFRA: 2}, "b": {}}

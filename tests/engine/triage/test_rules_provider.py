@@ -82,6 +82,33 @@ def test_codex_records_what_ended_its_turn(run: Run) -> None:
     assert run.propose().findings[0].rule == "provider_rate_limit"
 
 
+def _mini(exit_status: str, said: str = "") -> str:
+    answer = {"role": "assistant", "content": "```bash\nmake\n```"}
+    info = {"mini_version": "1.9", "exit_status": exit_status, "exception_str": said}
+    return json.dumps({"info": info, "messages": [{"role": "user", "content": "fix 429"}, answer]})
+
+
+@pytest.mark.parametrize(
+    ("exit_status", "said", "rule", "cause"),
+    [
+        ("LimitsExceeded", "", "limit_reached", Cause.BUDGET),
+        ("RateLimitError", "litellm.RateLimitError: 429", "provider_rate_limit", Cause.PROVIDER),
+        ("ContextWindowExceededError", "too long", "context_full", Cause.BUDGET),
+        ("AuthenticationError", "no key", "authentication", Cause.PROVIDER),
+    ],
+)
+def test_mini_swe_agent_names_its_own_end(run: Run, exit_status: str, said: str, rule: str, cause: Cause) -> None:
+    run.trial().file("agent/trial.traj.json", _mini(exit_status, said))
+    proposal = run.propose()
+    assert (proposal.findings[0].rule, proposal.cause, proposal.strength) == (rule, cause, Strength.STRONG)
+
+
+@pytest.mark.parametrize("exit_status", ["Submitted", "submitted"])
+def test_a_submission_is_no_error(run: Run, exit_status: str) -> None:
+    run.trial().file("agent/trial.traj.json", _mini(exit_status))
+    assert run.rules() == {"tests_failed"}
+
+
 @pytest.mark.parametrize(
     ("line", "rule"),
     [
