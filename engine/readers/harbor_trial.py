@@ -102,7 +102,8 @@ class HarborTrial:
         return written if job_began <= written <= latest else latest
 
     def observed(self, at: datetime) -> Iterator[ev.AnyEvent]:
-        """Where a running trial stands, from the files it has so far."""
+        """Where a running trial stands, from the files it has so far; whether it still prepares or its agent works
+        shows only where the agent's logs are written straight into the folder."""
         log = self.log()
         phase = Phase.PREPARE
         if any(path.name != "trajectory.json" for path in files_in(self.folder, self.folder / "agent", most=3)):
@@ -114,7 +115,11 @@ class HarborTrial:
         if phase is not self.phase:
             self.phase = phase
             yield ev.PhaseStarted(at=at, trial=self.name, phase=phase)
-        activity = f"step {log.step_number}: {log.step}" if log.step else ""
+        activity = (
+            f"step {log.step_number}: {log.step}" if log.step else ""
+        if not activity and phase is Phase.PREPARE:
+            activity = "prepares, or its agent works"
+        )
         if activity != self.activity:
             self.activity = activity
             yield ev.ActivityChanged(at=at, trial=self.name, activity=activity)

@@ -38,7 +38,7 @@ def test_a_running_job_grows_and_ends(job_folder: Path, monkeypatch: pytest.Monk
     assert state.plan is not None
     assert (state.plan.trials, len(state.trials)) == (2, 1)
     trial = state.trials["one__aaaaaaa"]
-    assert (trial.state, trial.phase, trial.attempt) == ("running", Phase.PREPARE, 1)
+    assert (trial.state, trial.phase, trial.activity) == ("running", Phase.PREPARE, "prepares, or its agent works")
     (job_folder / "one__aaaaaaa" / "agent").mkdir()
     (job_folder / "one__aaaaaaa" / "agent" / "oracle.txt").write_text("x")
     assert watching.look().trials["one__aaaaaaa"].phase is Phase.AGENT
