@@ -308,6 +308,10 @@ class TrialRows:
             trial = self.state.trials.get(key)
             if trial is not None:
                 moved |= self._order.put(key, self._entry(trial, looking))
+            elif key:  # withdrawn
+                moved |= self._order.put(key, None)
+                self.problem_keys.discard(key)
+                self.running.discard(key)
         if not self.grouping:
             self.keys = self._order.keys
             return moved

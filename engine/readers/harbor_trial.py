@@ -115,11 +115,9 @@ class HarborTrial:
         if phase is not self.phase:
             self.phase = phase
             yield ev.PhaseStarted(at=at, trial=self.name, phase=phase)
-        activity = (
-            f"step {log.step_number}: {log.step}" if log.step else ""
+        activity = f"step {log.step_number}: {log.step}" if log.step else ""
         if not activity and phase is Phase.PREPARE:
             activity = "prepares, or its agent works"
-        )
         if activity != self.activity:
             self.activity = activity
             yield ev.ActivityChanged(at=at, trial=self.name, activity=activity)
