@@ -15,6 +15,7 @@ import msgspec
 
 from bench import machine, table
 from bench.against_harbor import COMPARISONS, compare
+from bench.console.large_run import measure_large_run
 from bench.console.measure import measure_console
 from bench.document import document
 from bench.figures import Result, Say, Unmeasurable
@@ -36,6 +37,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "memory": measure_memory,
     "events": measure_console,
     "list": measure_run_list,
+    "large": measure_large_run,
 }
 
 

@@ -50,9 +50,14 @@ class RunChosen:
     def _copy(self, trials: list[TrialState], wanted: str | None) -> None:
         if wanted is None:
             return
-        texts = {"id": chosen.ids, "path": partial(chosen.paths, self._source)}
-        make = texts.get(wanted, partial(chosen.command, self._source))
-        text, left = chosen.capped(make(trials))
+        match wanted:
+            case "id":
+                whole = chosen.ids(trials)
+            case "path":
+                whole = chosen.paths(self._source, trials)
+            case _:
+                whole = chosen.command(self._source, trials)
+        text, left = chosen.capped(whole)
         self._screen.app.copy_to_clipboard(text)
         rest = f"; {left} did not fit" if left else ""
         self._screen.notify(f"copied: {fmt.count(len(trials) - left, 'line')}{rest}", timeout=2, markup=False)

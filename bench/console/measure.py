@@ -50,29 +50,29 @@ def measure_console(*, quick: bool, say: Say) -> Result:
     load_sec, idle_sec = (QUICK_LOAD_SEC, QUICK_IDLE_SEC) if quick else (LOAD_SEC, IDLE_SEC)
     with tempfile.TemporaryDirectory(prefix="trialdeck-bench-") as place:
         run, notes = Path(place) / "busy", Path(place) / "notes"
-        writer = _start_writer(run, load_sec)
+        writer = start_writer(run, load_sec)
         terminal = Terminal(
             [sys.executable, "-m", "bench.console.measured_app", str(run), str(notes)], dict(os.environ)
         )
         try:
             console = psutil.Process(terminal.process.pid)
             cursor = CursorRow()
-            _wait(terminal, cursor, lambda: bool(cursor.row), START_SEC, "the console painted no trial")
+            wait_until(terminal, cursor, lambda: bool(cursor.row), START_SEC, "the console painted no trial")
             before = _cpu(console)
-            _tell(writer)
-            loaded = _press_keys(terminal, cursor, lambda _: writer.poll() is None and not _said(writer))
+            tell(writer)
+            loaded = press_keys(terminal, cursor, lambda _: writer.poll() is None and not _said(writer))
             busy_cpu = _cpu(console) - before
-            written = msgspec.json.decode(_line(writer), type=Written)
+            written = msgspec.json.decode(line_of(writer), type=Written)
             say(f"events: {written.events / written.seconds:.0f} a second, {len(loaded.seconds)} keys")
-            _tell(writer)
+            tell(writer)
             writer.wait(START_SEC)
-            _settle(terminal)
+            settle(terminal)
             idle_bytes, idle_cpu = _idle(terminal, console, idle_sec)
             say(f"events: idle for {idle_sec:.0f} s: {idle_bytes} bytes, {100 * idle_cpu:.2f} % of a core")
-            calm = _press_keys(terminal, cursor, lambda pressed: pressed < IDLE_KEYS)
+            calm = press_keys(terminal, cursor, lambda pressed: pressed < IDLE_KEYS)
         finally:
             terminal.close()
-            _stop(writer)
+            stop(writer)
         lags = _lags(notes, written, terminal)
     return _result(written, lags, loaded, calm, busy_cpu / written.seconds, idle_bytes, idle_cpu)
 
@@ -85,14 +85,14 @@ def _result(
     if not lags or not loaded.seconds:
         raise Unmeasurable("the console folded no event or answered no key")
     fold = Series(name="append to RunState", unit="ms", values=tuple(1000 * lag for lag in lags))
-    keys = Series(name="key to painted bytes, under load", unit="ms", values=_ms(loaded.seconds))
+    keys = Series(name="key to painted bytes, under load", unit="ms", values=milliseconds(loaded.seconds))
     columns, rows = SIZE
     return Result(
         benchmark="events",
         title=f"{RATE} events a second into a console of {columns}×{rows} with {TRIALS} trials; then nothing at all",
         checks=(
-            _p99("append to RunState", fold, 80),
-            _p99("key to painted bytes", keys, 33),
+            p99("append to RunState", fold, 80),
+            p99("key to painted bytes", keys, 33),
             Check(name="written to the terminal, idle", value=idle_bytes, unit="B", target=0),
             Check(name="CPU of a core, idle", value=100 * idle_cpu, unit="%", target=1, below=True),
         ),
@@ -100,7 +100,7 @@ def _result(
         series=(
             msgspec.structs.replace(fold, values=tuple(percentile(fold.values, p) for p in range(1, 101))),
             keys,
-            Series(name="key to painted bytes, idle", unit="ms", values=_ms(calm.seconds)),
+            Series(name="key to painted bytes, idle", unit="ms", values=milliseconds(calm.seconds)),
         ),
         notes=(
             f"{written.events / written.seconds:.0f} events a second for {written.seconds:.0f} s and "
@@ -112,33 +112,36 @@ def _result(
     )
 
 
-def _p99(name: str, series: Series, target_ms: float) -> Check:
+def p99(name: str, series: Series, target_ms: float) -> Check:
     return Check(name=f"{name}, p99", value=percentile(series.values, 99), unit="ms", target=target_ms, below=True)
 
 
-def _ms(seconds: list[float]) -> tuple[float, ...]:
+def milliseconds(seconds: list[float]) -> tuple[float, ...]:
     return tuple(1000 * value for value in seconds)
 
 
 # --- the writer's process ---
 
 
-def _start_writer(run: Path, seconds: float) -> subprocess.Popen[bytes]:
-    options = ["--trials", str(TRIALS), "--rate", str(RATE), "--seconds", str(seconds)]
+def start_writer(
+    run: Path, seconds: float, *, trials: int = TRIALS, rate: int = RATE, finished: int = 0
+) -> subprocess.Popen[bytes]:
+    """`finished` of the trials are over before it is ready."""
+    options = ["--trials", str(trials), "--rate", str(rate), "--seconds", str(seconds), "--finished", str(finished)]
     argv = [sys.executable, "-m", "bench.console.writer", str(run), *options]
     writer = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    if _line(writer).strip() != b"ready":
-        _stop(writer)
+    if line_of(writer).strip() != b"ready":
+        stop(writer)
         raise Unmeasurable("the process that writes the events did not start")
     return writer
 
 
-def _line(writer: subprocess.Popen[bytes]) -> bytes:
+def line_of(writer: subprocess.Popen[bytes]) -> bytes:
     assert writer.stdout is not None
     return writer.stdout.readline()
 
 
-def _tell(writer: subprocess.Popen[bytes]) -> None:
+def tell(writer: subprocess.Popen[bytes]) -> None:
     assert writer.stdin is not None
     writer.stdin.write(b"\n")
     writer.stdin.flush()
@@ -149,7 +152,7 @@ def _said(writer: subprocess.Popen[bytes]) -> bool:
     return bool(select.select([writer.stdout], [], [], 0)[0])
 
 
-def _stop(writer: subprocess.Popen[bytes]) -> None:
+def stop(writer: subprocess.Popen[bytes]) -> None:
     writer.kill()
     writer.wait()
     for pipe in (writer.stdin, writer.stdout):
@@ -160,7 +163,9 @@ def _stop(writer: subprocess.Popen[bytes]) -> None:
 # --- the person at the terminal ---
 
 
-def _wait(terminal: Terminal, cursor: CursorRow, reached: Callable[[], bool], limit_sec: float, failure: str) -> None:
+def wait_until(
+    terminal: Terminal, cursor: CursorRow, reached: Callable[[], bool], limit_sec: float, failure: str
+) -> None:
     until = time.perf_counter() + limit_sec
     while not reached():
         cursor.feed(terminal.read(0.1).decode(errors="replace"))
@@ -168,7 +173,7 @@ def _wait(terminal: Terminal, cursor: CursorRow, reached: Callable[[], bool], li
             raise Unmeasurable(f"{failure}; the last it wrote:\n{terminal.last[-2000:].decode(errors='replace')}")
 
 
-def _press_keys(terminal: Terminal, cursor: CursorRow, more: Callable[[int], bool]) -> Keys:
+def press_keys(terminal: Terminal, cursor: CursorRow, more: Callable[[int], bool]) -> Keys:
     """At irregular times, so that no timer of the console is always hit at the same moment of its period."""
     chance = random.Random(11)
     found = Keys()
@@ -176,12 +181,12 @@ def _press_keys(terminal: Terminal, cursor: CursorRow, more: Callable[[int], boo
     while more(pressed):
         pause = time.perf_counter() + chance.uniform(*KEY_PAUSE_SEC)
         while (left := pause - time.perf_counter()) > 0:
-            cursor.feed(_text(terminal.read(left)))
+            cursor.feed(text_of(terminal.read(left)))
         began = time.perf_counter()
         terminal.press(chance.choice(KEYS))
         pressed += 1
         while (left := began + EDGE_SEC - time.perf_counter()) > 0:
-            if cursor.feed(_text(terminal.read(left))):
+            if cursor.feed(text_of(terminal.read(left))):
                 found.seconds.append(time.perf_counter() - began)
                 break
         else:
@@ -189,11 +194,11 @@ def _press_keys(terminal: Terminal, cursor: CursorRow, more: Callable[[int], boo
     return found
 
 
-def _text(data: bytes) -> str:
+def text_of(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _settle(terminal: Terminal) -> None:
+def settle(terminal: Terminal) -> None:
     until = time.perf_counter() + SETTLE_SEC
     while (left := until - time.perf_counter()) > 0:
         terminal.read(left)
@@ -215,7 +220,7 @@ def _cpu(console: psutil.Process) -> float:
 def _lags(notes: Path, written: Written, terminal: Terminal) -> list[float]:
     """Of the events written under load; those of the plan were there before the console."""
     if not notes.is_file():
-        raise Unmeasurable(f"the console left no figures; the last it wrote:\n{_text(terminal.last[-2000:])}")
+        raise Unmeasurable(f"the console left no figures; the last it wrote:\n{text_of(terminal.last[-2000:])}")
     pairs = array("d", notes.read_bytes())
     until = written.began + written.seconds
     return [lag for at, lag in zip(pairs[::2], pairs[1::2], strict=True) if written.began <= at <= until]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.state import RunState
+from engine.triage.causes import Cause
+from engine.triage.proposal import Proposal
 from screens.trial_fields import Looking, is_problem
 from screens.trial_filter import FilterError, parse
 from tests.screens import fake_run
@@ -82,6 +84,85 @@ def test_every_prefix_of_a_filter_is_a_filter_or_a_said_mistake(state: RunState)
             shown(state, whole[:end])
         except FilterError as error:
             assert str(error)
+
+
+def test_or_joins_what_stands_on_both_its_sides(state: RunState) -> None:
+    assert shown(state, "state:passed or state:unscored") == shown(state, "state:passed,unscored")
+    assert shown(state, "arm:a state:passed or arm:b state:queued") == (
+        shown(state, "arm:a state:passed") | shown(state, "arm:b state:queued")
+    )
+    assert shown(state, "arm:b (state:passed or state:failed)") == (
+        shown(state, "arm:b state:passed") | shown(state, "arm:b state:failed")
+    )
+    assert shown(state, "arm:a and not state:passed") == shown(state, "arm:a !state:passed")
+    assert shown(state, "!(arm:a or state:queued)") == shown(state, "arm:b !state:queued")
+
+
+def test_a_bracket_in_a_word_is_a_letter(state: RunState) -> None:
+    assert (
+        shown(state, "$(rm")
+        == shown(state, "(task:$(rm )")
+        == {"[/bold] $(rm -rf) sonnet-5.5", "[/bold] $(rm -rf) sol-6.1"}
+    )
+    assert shown(state, '"(rm -rf)"') == shown(state, "$(rm")
+
+
+def test_regular_expressions_of_a_field_and_of_all_text(state: RunState) -> None:
+    assert shown(state, "task:re:^h(eat|ello)") == shown(state, "re:^h(eat|ello)") == shown(state, "/^h(eat|ello)/")
+    assert len(shown(state, "task:re:^h(eat|ello)")) == 4
+
+
+def test_none_is_what_has_no_value(state: RunState) -> None:
+    assert shown(state, "reward:none") | shown(state, "reward:>=0") == shown(state, "")
+    assert not shown(state, "reward:none reward:>=0")
+    assert shown(state, "category:none") == shown(state, "")
+
+
+def test_tokens_are_counted_in_thousands_and_bytes_in_powers_of_two(state: RunState) -> None:
+    assert shown(state, "tokens:=1.5k") == shown(state, "tokens:1500") != set()
+    assert shown(state, "mem:>1G") != set()
+
+
+class Decided:
+    """One trial is decided; of the others the rules say infrastructure."""
+
+    def cause(self, trial: str) -> Cause | None:
+        return Cause.MODEL if trial == fake_run.trial_id(4, "sonnet-5.5", 1) else None
+
+    def decided(self, trial: str) -> bool:
+        return self.cause(trial) is not None
+
+    def proposal(self, trial: str) -> Proposal | None:
+        return Proposal(cause=Cause.INFRASTRUCTURE)
+
+
+def test_causes_decided_and_proposed(state: RunState) -> None:
+    def having(text: str) -> list[str]:
+        looking = Looking({}, fake_run.at(1500), frozenset(), Decided())
+        return [trial.state for trial in state.trials.values() if parse(text)(trial, looking)]
+
+    assert having("cause:model") == ["failed"]
+    assert having("cause:infrastructure?") == having("cause:infra") and having("cause:model?") == []
+    assert set(having("cause:infra")) == {"failed", "unscored"}, "only what failed is asked a cause"
+    assert having("decided:yes") == ["failed"] and len(having("decided:no")) == 23
+    assert len(having("cause:none")) == 24 - 1 - len(having("cause:infra"))
+
+
+def test_marked_is_asked_for(state: RunState) -> None:
+    looking = Looking({}, fake_run.at(1500), {fake_run.trial_id(0, "sol-6.1", 1)})
+    assert [trial.trial for trial in state.trials.values() if parse("marked:yes")(trial, looking)] == list(
+        looking.marked
+    )
+
+
+@pytest.mark.parametrize("text", ["marked:maybe", "decided:perhaps", "(" * 30 + "a", "task:re:(", "re:["])
+def test_more_that_is_wrong_is_said(text: str) -> None:
+    with pytest.raises(FilterError):
+        parse(text)
+
+
+def test_only_fields_that_grow_make_a_filter_change_with_time() -> None:
+    assert parse("time:>10m").changes_with_time and not parse("state:failed heat").changes_with_time
 
 
 def test_problems_are_what_wants_a_look(state: RunState) -> None:
