@@ -31,6 +31,8 @@ JOB_LOG = "job.log"
 NOT_STARTED = "~not-started-"
 """Between task and number in the id of a trial that never got a folder; Harbor gives no folder such a name."""
 LOOK_SEC = 0.25
+OVER_SEC = 2.0
+"""How often a job that is over is looked at: it may be resumed or graded anew."""
 OWNER_SEC = 1.0
 BUDGET_SEC = 0.2
 """How long one poll tells of trials that are over; the rest waits for the next one."""
@@ -77,7 +79,11 @@ class HarborReader:
 
     def poll(self) -> list[ev.AnyEvent]:
         now = time.monotonic()
-        if self._planned is not None and not self._untold and now - self._looked_at < LOOK_SEC:
+        if (
+            self._planned is not None
+            and not self._untold
+            and now - self._looked_at < (OVER_SEC if self._over else LOOK_SEC)
+        ):
             return []
         self._looked_at = now
         self._read_plan()

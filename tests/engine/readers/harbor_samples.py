@@ -160,7 +160,7 @@ class Watching:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.owner = False
-        for name in ("LOOK_SEC", "OWNER_SEC", "GONE_SEC"):
+        for name in ("LOOK_SEC", "OVER_SEC", "OWNER_SEC", "GONE_SEC"):
             monkeypatch.setattr(f"engine.readers.harbor_reader.{name}", 0.0)
         monkeypatch.setattr("engine.readers.harbor_reader.worked_on_here", lambda *_: self.owner)
         self.reader = HarborReader(folder, Pulse(silent_sec=1e9))
