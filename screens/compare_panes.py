@@ -83,7 +83,7 @@ def sensitivity_lines(worked: Worked, compared: Compared, width: int) -> list[st
     """Every reading, then the trials that move it, the farthest movers first."""
     found = compared.found
     lines = [
-        "Every score as assigned, and as it would be if the doubtful trials had gone otherwise.",
+        *say.wrap("Every score as assigned, and as if the doubtful trials had gone otherwise.", width),
         "",
         f"{'reading':<34}{'A':>9}{'B':>9}{'A − B':>9}   {'interval':<18}",
     ]
@@ -94,15 +94,12 @@ def sensitivity_lines(worked: Worked, compared: Compared, width: int) -> list[st
             f"{view.name + touched:<34}{say.percent(view.rate_a):>9}{say.percent(view.rate_b):>9}"
             f"{say.points(view.difference):>9}   {say.points_range(view.low, view.high):<18}"
         )
-    lines += [
-        "",
-        *(
-            f"{rate_line(side, arm)}, missing all lost to all won: {say.percent_range(arm.bounds)}"
-            for side, arm in zip("AB", found.arms, strict=True)
-        ),
-    ]
+    lines.append("")
+    for side, arm in zip("AB", found.arms, strict=True):
+        bounds = f"missing all lost to all won: {say.percent_range(arm.bounds)}"
+        lines += say.wrap(f"{rate_line(side, arm)}, {bounds}", width, "   ")
     if not worked.movers:
-        return [line for text in [*lines, "", say.LABELLED] for line in say.wrap(text, width, "  ")]
+        return _fitted([*lines, "", *say.wrap(say.LABELLED, width, "  ")], width)
     task = max(20, min(44, width - 52))
     lines += ["", f"{'trials that move it':<{task}} side  #  cause           verdict    moves A − B by"]
     for mover in worked.movers:
@@ -112,7 +109,7 @@ def sensitivity_lines(worked: Worked, compared: Compared, width: int) -> list[st
             f"{say.fit(mover.task, task)} {mover.side.upper():<4} {mover.attempt:>2}  {mover.cause:<15} {verdict:<9}  "
             f"{' or '.join(moves)}"
         )
-    return [line if say.cells(line) <= width else say.fit(line, width) for line in lines]
+    return _fitted(lines, width)
 
 
 def difference_lines(compared: Compared, width: int) -> list[str]:
@@ -121,7 +118,7 @@ def difference_lines(compared: Compared, width: int) -> list[str]:
     for title, texts, none in (
         ("The arms differ", apart.arms, "by nothing that is known"),
         ("The run cards differ", apart.cards, "in nothing that is known"),
-        ("Can't be known, so it may differ", apart.unknown, "nothing: both sides say everything"),
+        ("Can't be known, so it may differ", apart.unknown, "nothing of what is looked at"),
     ):
         lines += [title, *(f"  {text}" for text in (texts or (none,))), ""]
     return [line for text in lines for line in _wrapped(text, width)]
@@ -130,3 +127,8 @@ def difference_lines(compared: Compared, width: int) -> list[str]:
 def _wrapped(text: str, width: int) -> list[str]:
     indent = len(text) - len(text.lstrip(" "))
     return [" " * indent + line for line in say.wrap(text.strip(), width - indent, "  ")]
+
+
+def _fitted(lines: list[str], width: int) -> list[str]:
+    lines = [line.rstrip() for line in lines]
+    return [line if say.cells(line) <= width else say.fit(line, width) for line in lines]
