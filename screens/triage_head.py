@@ -31,7 +31,7 @@ def run_name(source: RunSource, cover: Cover) -> str:
 
 def blind(desk: TriageDesk, trial: str | None) -> Pieces:
     """What is said once, when arms are hidden from now on."""
-    text = "blind: arms are hidden; lines of logs are shown as they are and may name the model"
+    text = "blind: arms are hidden; logs are shown as they are and may name the model"
     if trial in desk.seen_by_name:
         text += "; this trial you have seen by name, its label will not count as blind"
     return [(text, "deck--accent")]
