@@ -21,7 +21,9 @@ TRIAL = place(
     Action(name="hit(-1)", keys=("N",), label="previous hit", help="To the previous line that matches"),
     Action(name="numbers", keys=("number_sign",), label="numbers", help="Show line numbers, or not"),
     Action(name="copy_path", keys=("Y",), label="copy path", help="Copy the path of what is open"),
+    Action(name="merged", keys=("M",), label="all by time", help="All logs of the trial, merged by time"),
     Action(name="back_to_steps", keys=("backspace",), label="to the steps", help="From a log back to the steps"),
+    Action(name="shell", keys=("S",), label="shell", help="A shell in one of the trial's running containers"),
     Action(name="triage", keys=("t",), label="triage", help="Decide who failed, beginning with this trial", footer=58),
     Action(
         name="next_trial(-1)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -22,9 +23,10 @@ from screens.widgets.files_view import FilesView
 from screens.widgets.log_page import LogPage
 from screens.widgets.log_tabs import Tab
 from screens.widgets.log_view import LogView
+from screens.widgets.merged_log import MergedLogView
 from screens.widgets.steps_view import StepsView
 
-STEPS, FILES, CARD = "steps", "files", "card"
+STEPS, MERGED, FILES, CARD = "steps", "merged", "files", "card"
 """Keys of tabs that are no file; the others are called by the path of theirs."""
 
 
@@ -93,6 +95,8 @@ def pages_of(
         label = "steps" if steps is None else f"steps {steps:,}"
         pages.append(TrialPage(Tab(STEPS, label), lambda live: StepsView(finds.sessions, live=live)))
     pages += [_log_page(log) for log in logs]
+    if len(logs) > 1:
+        pages.append(TrialPage(Tab(MERGED, "all by time"), partial(_merged, tuple(logs))))
     pages += [_cast_page(path, len(finds.casts) > 1) for path in finds.casts]
     pages.append(TrialPage(Tab(FILES, "files"), lambda live: FilesView(folder)))
     card = finds.card
@@ -107,6 +111,10 @@ def _log_page(log: LogFile) -> TrialPage:
     label = clean_line(log.label, 40)
     detail = f"({log.kind})" if log.kind in ("agent", "verifier") and label != log.kind else ""
     return TrialPage(Tab(str(log.path), label, detail), lambda live: LogView(log.path, log.label, follow=live))
+
+
+def _merged(logs: Sequence[LogFile], live: bool) -> Widget:
+    return MergedLogView(logs, follow=live)
 
 
 def _cast_page(path: Path, several: bool) -> TrialPage:

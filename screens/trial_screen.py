@@ -19,6 +19,7 @@ from engine.issues import Evidence
 from engine.layout import LogFile
 from engine.text import clean_line
 from engine.trial_state import TrialState
+from screens.container_shell import open_shell
 from screens.source import RunSource
 from screens.triage_desks import open_triage
 from screens.triage_places import file_of, place_words
@@ -26,7 +27,17 @@ from screens.trial_actions import TRIAL, TRIAL_HELP
 from screens.trial_finds import Finds
 from screens.trial_head import TrialHead
 from screens.trial_looking import TrialLooking
-from screens.trial_pages import STEPS, Followable, Searchable, Timed, TrialPages, Wrappable, keys_without_use, pages_of
+from screens.trial_pages import (
+    MERGED,
+    STEPS,
+    Followable,
+    Searchable,
+    Timed,
+    TrialPages,
+    Wrappable,
+    keys_without_use,
+    pages_of,
+)
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.facts_pane import FactsPane
 from screens.widgets.files_view import FilesView
@@ -78,23 +89,16 @@ class TrialScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self._size_classes()
-        self._find_logs()
-        self._show_all()
-        self._look()
+        self._catch_up()
 
     def on_screen_resume(self) -> None:
         if self.is_mounted:
-            self._find_logs()
-            self._show_all()
-            self._look()
+            self._catch_up()
 
     def on_resize(self) -> None:
         self._size_classes()
-        self._show_tabs()
         self._show_body()
         self.call_after_refresh(self._show_all)
-
-    # --- what the app calls ---
 
     def run_changed(self, dirty: set[str]) -> None:
         if self.query(TrialHead) and (self.trial_id in dirty or "" in dirty):
@@ -104,11 +108,7 @@ class TrialScreen(Screen[None]):
     def clock_ticked(self, now: datetime) -> None:
         trial = self.trial
         if trial is not None and not trial.done and self.query(TrialHead):
-            self._find_logs()
-            self._show_all()
-            self._look()
-
-    # --- what is shown ---
+            self._catch_up()
 
     @property
     def trial(self) -> TrialState | None:
@@ -167,6 +167,11 @@ class TrialScreen(Screen[None]):
         self._size_issues()
 
     # --- tabs ---
+
+    def _catch_up(self) -> None:
+        self._find_logs()
+        self._show_all()
+        self._look()
 
     def _look(self) -> None:
         self._looking.look(self.trial_id, self.source.folder, self.folder)
@@ -237,22 +242,18 @@ class TrialScreen(Screen[None]):
         self.open_page(event.key)
 
     def action_tab(self, number: int) -> None:
-        self._from_steps = False
-        keys = self.pages.keys
-        if number == 0:
-            if self.wide:
-                self.query_one(FactsPane).focus()
-            else:
-                self.open_page(FACTS)
-        elif number <= len(keys):
-            self.open_page(keys[number - 1])
+        keys = [FACTS, *self.pages.keys]
+        if number == 0 and self.wide:
+            self.query_one(FactsPane).focus()
+        elif number < len(keys):
+            self._from_steps = False
+            self.open_page(keys[number])
 
     def action_next_tab(self, step: int) -> None:
-        self._from_steps = False
         keys = [tab.key for tab in self.query_one(LogTabs).tabs]
-        if keys:
-            at = keys.index(self.pages.current) if self.pages.current in keys else 0
-            self.open_page(keys[(at + step) % len(keys)])
+        at = keys.index(self.pages.current) if self.pages.current in keys else 0
+        self._from_steps = False
+        self.open_page(keys[(at + step) % len(keys)])
 
     # --- steps ---
 
@@ -288,6 +289,10 @@ class TrialScreen(Screen[None]):
             self.notify("this session tells no times", timeout=3, markup=False)
         elif isinstance(view, Timed):
             view.call_after_refresh(view.go_to_time, event.at)
+
+    def action_merged(self) -> None:
+        if MERGED in self.pages.keys:
+            self.open_page(MERGED)
 
     def action_back_to_steps(self) -> None:
         if STEPS in self.pages.keys:
@@ -369,7 +374,8 @@ class TrialScreen(Screen[None]):
         if line and isinstance(view, LogView):
             view.call_after_refresh(view.go_to_line, line)
 
-    # --- going elsewhere ---
+    def action_shell(self) -> None:
+        open_shell(self.app, self.source, self.trial)
 
     def action_triage(self) -> None:
         open_triage(self.app, self.source, self.trial_id)
@@ -386,9 +392,7 @@ class TrialScreen(Screen[None]):
         self._extra.clear()
         self.finds, self._steps, self._wanted_step, self._from_steps = None, None, None, False
         self.query_one(FactsPane).scroll_home(animate=False)
-        self._find_logs()
-        self._show_all()
-        self._look()
+        self._catch_up()
 
     async def action_step_back(self) -> None:
         if isinstance(self.view, Searchable) and self.view.stop_search():

@@ -158,6 +158,11 @@ class CastView(Vertical):
     def on_unmount(self) -> None:
         self.workers.cancel_node(self)
 
+    @property
+    def ready(self) -> bool:
+        """Its beginning is read."""
+        return self._ready
+
     def take_focus(self) -> None:
         self.picture.focus()
 

@@ -55,6 +55,7 @@ class StepsPage(ScrollView, can_focus=True):
         if not self.size.width or not self.display:
             self._width = 0  # made when there is room for it
             return
+        top = top or not self._width
         self._width = self.size.width
         lines = make(max(1, self._room)) if make is not None else []
         if lines == self._lines and not top:

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
@@ -96,6 +95,7 @@ class StepsView(Vertical):
     def on_mount(self) -> None:
         self.set_interval(LOOK_SEC, self._look)
         self._reading.look(self.live)
+        self.call_after_refresh(self._arrange)
 
     def on_unmount(self) -> None:
         self.workers.cancel_node(self)
@@ -162,6 +162,7 @@ class StepsView(Vertical):
         event.stop()
         if not self._reading.came(event, self.live):
             return
+        self._arrange()  # a view that is made while the screen is laid out may hear of no resize
         if event.trajectory is None:
             if self.trajectory is None:
                 self.waiting_text = self.table.waiting_text = "no steps yet" if self.live else "no session in this file"
@@ -186,14 +187,12 @@ class StepsView(Vertical):
             self._search_on(self.search)
 
     def _go_to_wanted(self) -> None:
-        if self.trajectory is None or not self.trajectory.steps:
+        steps = self.table.steps
+        if not steps:
             return
-        steps = self.trajectory.steps
         row: int | None = None
         if self._wanted_line is not None:
-            row = max((row for row, step in enumerate(steps) if step.line <= self._wanted_line), default=0)
-            if not any(step.line for step in steps):
-                row = 0
+            row = max((row for row, step in enumerate(steps) if 0 < step.line <= self._wanted_line), default=0)
         elif self._wanted is not None:
             row = next((row for row, step in enumerate(steps) if step.number >= self._wanted), None)
             if row is None and not self.live:
@@ -203,6 +202,7 @@ class StepsView(Vertical):
             self.table.move_to(row)
             self.add_class("-text")
             self._show_step()
+            self.call_after_refresh(self._show_step)
 
     def _choose(self, session: int) -> None:
         self.chosen = session
@@ -236,15 +236,20 @@ class StepsView(Vertical):
         self._show_step()
         self._show_bar()
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.set_class(event.size.width >= BESIDE, "-beside")
-        self.set_class(event.size.width < BESIDE and event.size.height < STACKED, "-one")
+    def on_resize(self) -> None:
+        self._arrange()
         self.call_after_refresh(self._resized)
 
+    def _arrange(self) -> None:
+        """How list and text share the room there is."""
+        if self.size:
+            self.set_class(self.size.width >= BESIDE, "-beside")
+            self.set_class(self.size.width < BESIDE and self.size.height < STACKED, "-one")
+
     def _resized(self) -> None:
-        if self.has_focus_within:
+        if self.has_focus_within and not self.query_one(Prompt).display:
             self.take_focus()
-        self._show_bar()
+        self._moved()
 
     def on_steps_table_moved(self, event: StepsTable.Moved) -> None:
         event.stop()
@@ -255,10 +260,8 @@ class StepsView(Vertical):
     def on_line_table_opened(self, event: LineTable.Opened) -> None:
         event.stop()
         self.add_class("-text")
-        self.text.focus()
-
-    def on_line_table_header_clicked(self, event: LineTable.HeaderClicked) -> None:
-        event.stop()
+        self.take_focus()
+        self.call_after_refresh(self._show_step)
 
     # --- keys ---
 

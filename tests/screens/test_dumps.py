@@ -18,10 +18,12 @@ from engine import events as ev
 from screens.compare_screen import CompareScreen
 from screens.source import RunSource
 from screens.trial_screen import TrialScreen
-from tests.screens import fake_run, fake_trial
+from tests.engine.trajectories import sessions
+from tests.screens import casts, fake_run, fake_trial
 from tests.screens.deck import read_and_painted, screen_text, until
 from tests.screens.fake_run import at
 from tests.screens.test_compare_screen import verdicts
+from tests.screens.trial_waiting import trial_shown
 
 pytestmark = pytest.mark.anyio
 
@@ -54,6 +56,17 @@ def trial(folder: Path) -> None:
     fake_trial.write(folder)
 
 
+def tabs(folder: Path) -> None:
+    """A trial with a session, a recording, and files."""
+    fake_trial.write(folder)
+    there = folder / fake_trial.SIMPLE
+    sessions.write_json(there / "agent" / "trajectory.json", sessions.atif(30, agent="terminus-2"))
+    casts.version_3(there / "agent" / "recording.cast")
+    (there / "artifacts" / "out").mkdir(parents=True)
+    (there / "artifacts" / "out" / "report.md").write_text("# The report\n")
+    (there / "changes.json").write_text('{"added": ["/app/new"], "changed": ["/app/old"], "deleted": ["/app/gone"]}')
+
+
 def comparison(folder: Path) -> None:
     fake_run.write(folder, unfinished())
 
@@ -63,6 +76,10 @@ CASES: dict[str, tuple[Callable[[Path], None], Callable[[RunSource], Screen[None
     "trial-facts": (trial, lambda source: TrialScreen(source, fake_trial.TRIAL), ("0",)),
     "trial-steps": (trial, lambda source: TrialScreen(source, fake_trial.STEPS), ()),
     "trial-evidence": (trial, lambda source: TrialScreen(source, fake_trial.TRIAL), ("i", "space", "down", "enter")),
+    "trial-session": (tabs, lambda source: TrialScreen(source, fake_trial.SIMPLE), ("n", "e", "e")),
+    "trial-session-text": (tabs, lambda source: TrialScreen(source, fake_trial.SIMPLE), ("e", "enter")),
+    "trial-cast": (tabs, lambda source: TrialScreen(source, fake_trial.SIMPLE), ("9", "n")),
+    "trial-files": (tabs, lambda source: TrialScreen(source, fake_trial.SIMPLE), ("9", "full_stop")),
     "compare": (comparison, CompareScreen, ()),
     "compare-text": (comparison, CompareScreen, ("n",)),
 }
@@ -85,6 +102,8 @@ async def test_the_screen_looks_as_it_did(tmp_path: Path, case: str, size: tuple
         for key in ("", *keys):
             if key:
                 await pilot.press(key)
+            if isinstance(screen, TrialScreen):
+                await trial_shown(pilot, screen)
             await pilot.app.workers.wait_for_complete()
             for _ in range(3):
                 await pilot.pause()

@@ -21,6 +21,7 @@ from tests.screens import fake_run, fake_trial
 from tests.screens.deck import read_and_painted, screen_lines, screen_text, until
 from tests.screens.fake_run import at
 from tests.screens.fake_trial import STEPS, TRIAL
+from tests.screens.trial_waiting import trial_shown
 
 pytestmark = pytest.mark.anyio
 
@@ -42,6 +43,7 @@ async def trial_opened(
         assert app.source is not None
         screen = TrialScreen(app.source, trial, order)
         await app.push_screen(screen)
+        await trial_shown(pilot, screen)
         await settle(pilot)
         yield app, pilot, screen
 

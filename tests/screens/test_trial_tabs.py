@@ -23,6 +23,7 @@ from tests.screens import casts, fake_trial
 from tests.screens.deck import read_and_painted, screen_lines, screen_text, until
 from tests.screens.fake_run import at
 from tests.screens.fake_trial import SIMPLE, STEPS, TRIAL
+from tests.screens.trial_waiting import trial_shown
 
 pytestmark = pytest.mark.anyio
 
@@ -50,14 +51,17 @@ async def opened(
         assert app.source is not None
         screen = TrialScreen(app.source, trial)
         await app.push_screen(screen)
-        await settle(pilot)
+        await trial_shown(pilot, screen)
         yield app, pilot, screen
 
 
 async def settle(pilot: Pilot[Any]) -> None:
+    screen = pilot.app.screen
     for _ in range(3):
         await pilot.app.workers.wait_for_complete()
         await pilot.pause()
+    if isinstance(screen, TrialScreen):
+        await trial_shown(pilot, screen)
 
 
 def steps_of(screen: TrialScreen) -> StepsView:
@@ -351,6 +355,14 @@ async def test_files_are_listed_and_text_opens(tmp_path: Path) -> None:
         await pilot.press("enter")
         await settle(pilot)
         await until(pilot, lambda: "# The report" in screen_text(app), "the file is open")
+
+
+async def test_all_logs_of_a_trial_are_one_by_time(tmp_path: Path) -> None:
+    folder = fake_trial.write(tmp_path / "run")
+    async with opened(folder) as (app, pilot, screen):
+        await pilot.press("M")
+        await until(pilot, lambda: "15:40:00 collect" in screen_text(app), "they are merged")
+        assert screen.pages.current == "merged"
 
 
 async def test_the_card_is_shown_as_it_is_or_as_what_is_planned(tmp_path: Path) -> None:
