@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.events import DescendantFocus
 from textual.screen import Screen
+from textual.widgets import Input
 
 from engine.text import clean_line
 from screens.side_by_side_actions import SIDES
@@ -38,7 +40,7 @@ class SideBySide(Screen[str]):
 
     CSS_PATH = "side_by_side.tcss"
     PLACE = SIDES
-    BINDINGS: ClassVar[list[BindingType]] = [*SIDES.bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [*SIDES.bindings(priority=frozenset({"open_side"}))]
     AUTO_FOCUS = ""
 
     def __init__(self, pairs: Sequence[PairOfTrials], task: str, names: tuple[str, str]) -> None:
@@ -139,6 +141,9 @@ class SideBySide(Screen[str]):
         self._show()
 
     def action_open_side(self) -> None:
+        """Before the log, which has a use of its own for the key, but after a line that is typed into."""
+        if isinstance(self.focused, Input):
+            raise SkipAction
         from screens.trial_screen import TrialScreen
 
         source, trial = self.pair.b if self.side else self.pair.a
