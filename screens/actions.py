@@ -33,7 +33,6 @@ KEY_NAMES = {
     "backspace": "bksp",
     "asterisk": "*",
     "underscore": "_",
-    "equals_sign": "=",
     "backslash": "\\",
     "number_sign": "#",
     "up": "↑",
@@ -178,5 +177,6 @@ EVERYWHERE = place(
     Action(name="change_theme", keys=(), label="theme", help="Choose other colours from a list"),
     Action(name="next_theme", keys=("ctrl+t",), label="colours", help="The next set of colours: dark, light, …"),
     Action(name="save_picture", keys=("ctrl+s",), label="save", help="Save this screen as an SVG picture"),
+    Action(name="save_text", keys=("ctrl+x",), label="save as text", help="Save this screen as a text file"),
 )
 """The app's own actions. `leave`, `palette` and `keys` stand at the end of every footer."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from engine.agents.agent import AgentConfigInvalid
+from engine.trajectories.calls import COMMAND_KEYS, of_words
 
 
 class RecordedCommand(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,8 +69,6 @@ class _Trajectory(msgspec.Struct):
     agent: _Agent = msgspec.field(default_factory=_Agent)
 
 
-_COMMAND_KEYS = ("command", "keystrokes", "cmd", "script")
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 _EDITS = frozenset(
     {"view", "create", "str_replace", "insert", "undo_edit"}
 )  # words of file editing tools, beside a path
@@ -104,22 +102,15 @@ def _command(call: _Call) -> RecordedCommand | None:
     """The shell command of a tool call, whatever the recorded agent called it; None for calls that ran no command, such
     as an edit by a tool, or keys pressed in a terminal."""
     arguments = call.arguments or {}
-    for key in _COMMAND_KEYS:
+    for key in COMMAND_KEYS:
         value = arguments.get(key)
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-            value = _of_words(value)
+            value = of_words(value)
         if isinstance(value, str) and value.strip():
             if (value in _EDITS and "path" in arguments) or _KEY.fullmatch(value.strip()):
                 return None
             return RecordedCommand(command=value.rstrip("\n"), timeout_sec=_timeout(arguments))
     return None
-
-
-def _of_words(words: list[str]) -> str:
-    """A list of words as one command line; what a shell was given with `-c` stands for itself."""
-    if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and re.fullmatch(r"-[a-z]*c", words[1]):
-        return words[2]
-    return shlex.join(words)
 
 
 def _timeout(arguments: dict[str, Any]) -> float | None:
