@@ -129,7 +129,7 @@ class RunHeader(Lines):
         pieces: Pieces = [
             (f" {fmt.arm_letter(number)}  ", "deck--accent"),
             *name,
-            (f"{arm.passed}/{arm.finished}".rjust(7), "deck--strong"),
+            (f" {arm.passed}/{arm.finished}".rjust(7), "deck--strong"),
             (f" of {arm.assigned}".ljust(6), "deck--faint"),
             (fmt.rate(arm.passed, arm.finished).rjust(8), ""),
             (interval(rate).rjust(7), "deck--dim"),

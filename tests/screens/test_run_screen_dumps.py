@@ -46,6 +46,10 @@ def same(name: str, text: str) -> bool:
         ((200, 60), ()),
         ((120, 40), ("exclamation_mark", "g", "g")),
         ((80, 24), ("question_mark",)),
+        ((120, 40), ("question_mark",)),
+        ((200, 60), ("question_mark",)),
+        *((size, ("slash", "h", "e", "a", "enter", "M")) for size in ((80, 24), (120, 40), (200, 60))),
+        *((size, ("slash", "slash", "left_parenthesis", "enter", "s")) for size in ((80, 24), (120, 40))),
     ],
 )
 async def test_the_run_screen_looks_as_it_was_looked_at(
