@@ -35,6 +35,7 @@ from screens.home_screen import HomeScreen
 from screens.question_screen import Answer, QuestionScreen
 from screens.run_memory import RunMemory
 from screens.run_screen import RunScreen
+from screens.screen_text import save_screen_text
 from screens.source import RunSource
 
 if TYPE_CHECKING:
@@ -328,6 +329,9 @@ class TrialDeckApp(App[None]):
             self.notify(f"can't write {name}: {error.strerror}", severity="error", markup=False)
         else:
             self.notify(f"saved as {path}", markup=False)
+
+    def action_save_text(self) -> None:
+        save_screen_text(self, self.clock(), self.read_only)
 
     def action_leave(self) -> None:
         self.leave()

@@ -108,7 +108,8 @@ class LogFinding(LogMoving):
         elif self.search is not None:
             self._searching.forget()
             self._page.pattern = None
-            self._page.marked = None
+            if self.filtering is None:
+                self._page.marked = None
         elif self.filtering is not None:
             self.filter_by("")
         else:

@@ -22,7 +22,7 @@ from screens.log_actions import LOG
 from screens.log_filter import FilteredReader
 from screens.log_ink import Ink
 from screens.log_window import LogWindow, Row
-from screens.pieces import Piece
+from screens.pieces import STYLES, Piece, style_of
 from screens.widgets.log_colours import style_of_ink
 
 _WHEEL_ROWS = 3
@@ -34,7 +34,7 @@ class LogPage(Widget, can_focus=True):
     """Knows a window and how to paint it; who owns the file tells it when to paint again."""
 
     PLACE = LOG
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"log-page--number", "log-page--marked"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"log-page--number", "log-page--marked", *STYLES}
     DEFAULT_CSS = """
     LogPage {
         height: 1fr;
@@ -112,7 +112,7 @@ class LogPage(Widget, can_focus=True):
             base = self._style("marked")
         if self.tags is not None and self.tags_width:
             text, style = self.tags(start) if row.part == 0 else ("", "")
-            ink = self.get_component_rich_style(style) if style else Style()
+            ink = style_of(self, style) if style else Style()
             segments.append(Segment(f"{text:<{self.tags_width}}", base + Style(color=ink.color, bold=ink.bold)))
             gutter += self.tags_width
         line, hidden = self._text(row, y, width - gutter, base)

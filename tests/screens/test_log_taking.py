@@ -1,0 +1,165 @@
+"""What one takes out of a log: ranges, copies within what a terminal takes, files, other programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from textual.app import App
+from textual.selection import Selection
+
+from screens.question_screen import QuestionScreen
+from screens.widgets.log_page import LogPage
+from screens.widgets.log_taking import MOST_COPIED
+from tests.screens.test_log_view import OneLog, numbers, page_text, settle
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "agent.txt"
+    path.write_text(numbers(to=100))
+    return path
+
+
+def said(app: App[None]) -> list[str]:
+    return [note.message for note in app._notifications]
+
+
+async def test_a_range_is_marked_with_v_and_shift_and_copied_in_order(path: Path) -> None:
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.view.go_to_line(50)
+        await settle(pilot)
+        await pilot.press("v", "shift+down", "shift+down", "y")
+        assert app.clipboard == "50\n51\n52"
+        await pilot.press("shift+up", "shift+up", "shift+up", "y")
+        assert app.clipboard == "49\n50"
+        assert "2 lines copied" in said(app)
+        assert app.view.stop_search()
+        await pilot.press("y")
+        assert app.clipboard == "49"
+
+
+async def test_a_range_in_a_filter_holds_only_what_is_shown(path: Path) -> None:
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.filter_by("0$")
+        await pilot.press("g", "v", "J", "J", "y")
+        assert app.clipboard == "10\n20\n30"
+
+
+async def test_what_is_too_much_for_a_terminal_is_cut_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "agent.txt"
+    path.write_text(("x" * 999 + "\n") * 100)
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.press("g", "v")
+        app.view.query_one(LogPage).range = (0, 99_000)
+        await pilot.press("y")
+        assert len(app.clipboard.encode()) <= MOST_COPIED and app.clipboard.count("\n") == 64
+        assert "65 lines copied; a terminal takes no more, s saves all" in said(app)
+
+
+async def test_the_menu_copies_a_match_the_path_and_a_command(path: Path) -> None:
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.search_for("9.$|$^")
+        app.view.go_to_line(95)
+        await settle(pilot)
+        for key, expected in (
+            ("m", "95"),
+            ("p", str(path)),
+            ("c", f"less +95g -- {path}"),
+        ):
+            await pilot.press("c")
+            await pilot.pause()
+            assert isinstance(app.screen, QuestionScreen)
+            await pilot.press(key)
+            await pilot.pause()
+            assert app.clipboard == expected
+        app.view.filter_by("!it's")
+        assert app.view.command == f"""grep -nPvi -e 'it'"'"'s' -- {path}"""
+
+
+async def test_text_selected_by_mouse_is_the_text_of_the_lines(path: Path) -> None:
+    path.write_text("alpha beta gamma\nwide 日本語 here\n" + "w" * 100 + "\n")
+    app = OneLog(path)
+    async with app.run_test(size=(40, 12)) as pilot:
+        page = app.view.query_one(LogPage)
+        await pilot.mouse_down(page, offset=(6 + 6, 0))
+        await pilot.hover(page, offset=(6 + 9, 1))
+        await pilot.mouse_up(page, offset=(6 + 9, 1))
+        await pilot.pause()
+        assert app.screen.get_selected_text() == "beta gamma\nwide 日本語"
+        await pilot.press("y")
+        assert app.clipboard == "beta gamma\nwide 日本語"
+        await pilot.click(page, offset=(6 + 7, 0), times=2)
+        assert app.screen.get_selected_text() == "beta"
+        app.view.action_wrap()
+        assert app.screen.get_selected_text() is None
+        rows = page_text(app)
+        assert rows[2].endswith("w" * 33)
+        whole = page.get_selection(Selection(None, None))
+        assert whole is not None and whole[0].splitlines()[2] == "w" * 100
+
+
+async def test_what_is_selected_stays_while_the_log_grows(path: Path) -> None:
+    app = OneLog(path, follow=True)
+    async with app.run_test(size=(40, 12)) as pilot:
+        page = app.view.query_one(LogPage)
+        await pilot.click(page, offset=(7, 3), times=2)
+        before, selected = page_text(app), app.screen.get_selected_text()
+        with path.open("a") as log:
+            log.write("more\n")
+        app.view.poll()
+        assert selected and page_text(app) == before and not app.view.following
+
+
+async def test_the_lines_that_are_shown_are_saved_and_no_file_is_written_over(path: Path, tmp_path: Path) -> None:
+    path.write_bytes(b"\x1b[31mred\x1b[0m\nplain [x]\n10%\r100%\n")
+    target = tmp_path / "out.txt"
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.press("s")
+        await pilot.pause()
+        for _ in range(30):
+            await pilot.press("backspace")
+        app.view.query("SearchInput").first().value = str(target)  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await settle(pilot)
+        assert target.read_text() == "red\nplain [x]\n100%\n"
+        app.view.save(target)
+        await settle(pilot)
+        assert any(words.startswith("can't write") for words in said(app))
+        app.view.filter_by("red")
+        app.view.save(tmp_path / "filtered.txt")
+        await settle(pilot)
+        assert (tmp_path / "filtered.txt").read_text() == "red\n"
+
+
+async def test_other_programs_get_the_line_one_is_at(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[list[str]] = []
+
+    def run(app: object, command: Sequence[str]) -> str:
+        opened.append(list(command))
+        return "ended with exit code 1"
+
+    monkeypatch.setattr("screens.widgets.log_taking.run_outside", run)
+    monkeypatch.setitem(os.environ, "PAGER", "less")
+    monkeypatch.setitem(os.environ, "VISUAL", "nano")
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.view.go_to_line(42)
+        await settle(pilot)
+        await pilot.press("o", "O")
+        assert opened == [["less", "+42g", "--", str(path)], ["nano", "-v", "+42", str(path)]]
+        assert "ended with exit code 1" in said(app)
