@@ -179,7 +179,7 @@ class Terminal:
     def strip(self, row: int, base: Style) -> Strip:
         """A row, exactly as wide as the screen, the cursor in reverse."""
         screen = self._screen
-        cells = screen.buffer.get(row, {})
+        cells: Any = screen.buffer.get(row, {})
         cursor = screen.cursor.x if row == screen.cursor.y and not screen.cursor.hidden else -1
         segments: list[Segment] = []
         held, style, x = "", base, 0
