@@ -166,8 +166,6 @@ class TrialScreen(Screen[None]):
     def on_issue_list_unfolded(self) -> None:
         self._size_issues()
 
-    # --- tabs ---
-
     def _catch_up(self) -> None:
         self._find_logs()
         self._show_all()
@@ -254,8 +252,6 @@ class TrialScreen(Screen[None]):
         at = keys.index(self.pages.current) if self.pages.current in keys else 0
         self._from_steps = False
         self.open_page(keys[(at + step) % len(keys)])
-
-    # --- steps ---
 
     def open_step(self, number: int) -> None:
         """The step of that number of the trial's session; at once, or when the session is found and read."""
