@@ -36,8 +36,8 @@ def containers(trial: TrialState) -> dict[str, str]:
     """Running services by name, each with its container."""
     return {
         (use.service if use.environment == "agent" else f"{use.service} ({use.environment})"): use.container
-        for use in trial.services.values()
-        if use.container and use.state == "running"
+        for use in sorted(trial.services.values(), key=lambda use: use.service != "main")
+        if use.container and use.state in ("running", "healthy", "unhealthy")
     }
 
 
