@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from rich.color import Color as RichColour
 from rich.style import Style
+from rich.terminal_theme import TerminalTheme
 from textual.color import Color
 
 from screens.log_ink import Colour, Ink
@@ -15,7 +16,7 @@ _LEAST_CONTRAST = 3.0
 
 
 @lru_cache(1024)
-def style_of_ink(ink: Ink, ground: Color, ordinary: Color, ansi: bool) -> Style:
+def style_of_ink(ink: Ink, ground: Color, ordinary: Color, theme: TerminalTheme, ansi: bool) -> Style:
     """`ansi`: the terminal's own colours, which nobody here knows; they are left as they are."""
     fore, back = ink.fore, ink.back
     attributes = Style(
@@ -28,10 +29,10 @@ def style_of_ink(ink: Ink, ground: Color, ordinary: Color, ansi: bool) -> Style:
     )
     if ansi:
         return Style(color=_rich(fore), bgcolor=_rich(back)) + attributes
-    on = _colour(back) if back is not None else ground
+    on = _colour(back, theme) if back is not None else ground
     colour: Color | None = None
     if fore is not None:
-        colour = _readable(_colour(fore), on, ordinary)
+        colour = _readable(_colour(fore, theme), on, ordinary)
     elif back is not None:
         colour = _readable(ordinary, on, on.get_contrast_text(1.0))
     return (
@@ -64,7 +65,7 @@ def _rich(colour: Colour) -> RichColour | None:
     return RichColour.from_ansi(colour) if isinstance(colour, int) else RichColour.from_rgb(*colour)
 
 
-def _colour(colour: Colour) -> Color:
+def _colour(colour: Colour, theme: TerminalTheme) -> Color:
     rich = _rich(colour)
     assert rich is not None
-    return Color(*rich.get_truecolor())
+    return Color(*rich.get_truecolor(theme))

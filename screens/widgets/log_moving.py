@@ -120,7 +120,10 @@ class LogMoving(Vertical):
     def here(self) -> int:
         """Where the marked line begins if it can be seen, else the first one shown."""
         marked = self._page.marked
-        return marked if marked is not None and self._window.sees(marked) else self._window.top
+        if marked is not None and self._window.sees(marked):
+            return marked
+        rows = self._window.rows()
+        return rows[0].line.start if rows else self._window.top
 
     # --- the file ---
 

@@ -8,7 +8,7 @@ from engine.text import clean_line
 from screens.format import size
 from screens.log_search import Search
 from screens.log_text import Look
-from screens.pieces import Pieces, width_of
+from screens.pieces import Pieces, cut, width_of
 from screens.widgets.lines import Line, Lines
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ class LogStatus(Lines):
     def make(self, width: int) -> list[Line]:
         view = self._view
         left: Pieces = [(f" {clean_line(view.title_text)}", "deck--dim")]
-        if view.size_bytes:
-            left.append((f"  {_bytes(view.size_bytes)}", "deck--faint"))
-            left.append((self._lines_text(width), "deck--faint"))
         if view.replaced:
             left.append(("  file was replaced", "deck--warn"))
         if view.left_out:
-            left.append((f"  {clean_line(view.left_out, 80)}", "deck--warn"))
+            left.append((f"  {cut(clean_line(view.left_out), max(20, width // 3))}", "deck--warn"))
+        if view.size_bytes:
+            left.append((self._lines_text(width), "deck--faint"))
+            left.append((f"  {_bytes(view.size_bytes)}", "deck--faint"))
         right = self._doing() + self._filter() + self._search()
         if view.following:
             right.append(("follow", "deck--accent"))

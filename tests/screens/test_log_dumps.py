@@ -1,0 +1,57 @@
+"""What a log looks like, as text: made with TRIALDECK_NEW_DUMPS=1, looked at, and kept."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.screens.test_log_view import OneLog, settle
+
+pytestmark = pytest.mark.anyio
+DUMPS = Path(__file__).parent / "dumps"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def story() -> bytes:
+    lines = [
+        b"\x1b[2J\x1b[H$ make test",
+        b"collected 7 items \x1b[32mok\x1b[0m",
+        b" 10%\r 50%\r100% done",
+        "wide 日本語, combining e\u0301, [/red] [bold]no markup[/bold]".encode(),
+        b"\x1b]52;c;AAAA\x07nul \x00 and \xff\xfe that are no text",
+        b"x" * 500,
+    ]
+    for number in range(1, 400):
+        level = b"ERROR" if number % 50 == 0 else b"INFO"
+        lines.append(b"2026-11-30T12:%02d:%02dZ %s step %d" % (number // 60, number % 60, level, number))
+    return b"\n".join(lines) + b"\n"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("keys", ["top", "raw-wrap", "filter"])
+async def test_a_log_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[int, int], keys: str) -> None:
+    path = tmp_path / "agent.txt"
+    path.write_bytes(story())
+    app = OneLog(path)
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await pilot.press("g")
+        if keys == "raw-wrap":
+            await pilot.press("r", "r")
+            app.view.action_wrap()
+        elif keys == "filter":
+            app.view.filter_by("step .*0$")
+            app.view.search_for("ERROR")
+        await settle(pilot)
+        strips = app.screen._compositor.render_strips()
+        text = "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips) + "\n"
+        dump = DUMPS / f"log-{keys}-{size[0]}x{size[1]}.txt"
+        if os.environ.get("TRIALDECK_NEW_DUMPS"):
+            dump.write_text(text, encoding="utf-8")
+        assert text == dump.read_text(encoding="utf-8")
