@@ -20,6 +20,7 @@ from bench.console.measure import measure_console
 from bench.document import document
 from bench.figures import Result, Say, Unmeasurable
 from bench.floor import measure_floor
+from bench.logs import measure_logs
 from bench.memory import measure_memory
 from bench.run_list import measure_run_list
 
@@ -36,6 +37,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "floor": measure_floor,
     "memory": measure_memory,
     "events": measure_console,
+    "logs": measure_logs,
     "list": measure_run_list,
     "large": measure_large_run,
 }

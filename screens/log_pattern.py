@@ -144,8 +144,9 @@ def as_read(data: bytes) -> bytes:
     are none of either."""
     if b"\x1b" in data:
         data = _CONTROL.sub(b"", data)
-    while b"\r\n" in data:
-        data = data.replace(b"\r\n", b"\n")
+    if b"\r" in data:  # one byte is looked for at ten times the speed of two
+        while b"\r\n" in data:
+            data = data.replace(b"\r\n", b"\n")
     if b"\x0b" in data:  # a space to `re`, but not to RE2
         data = data.replace(b"\x0b", b" ")
     if data.endswith(b"\r"):

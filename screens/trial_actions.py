@@ -49,6 +49,14 @@ Searching  /
   n and N go to the next and the previous line that matches, round the end.
   Esc stops a search that runs, then forgets it.
 
+In a log
+  & shows only the lines that match, with ! in front only the others; Esc shows all again.
+  @ goes to a line (1200), a share (50%), a time (14:02:31) or so far from here (+5m, -30s).
+  e and E go to the next and previous error: levels (ERROR, FATAL, level=error …), Traceback,
+  FAILED, error: fatal: panic:, …Error: …Exception:, crashes, commands that were not found.
+  r: colours, plain text, the bytes as they are. v and shift+arrows mark lines, y copies,
+  s saves them. o opens the file in $PAGER, O in $EDITOR, at the line here.
+
 Steps
   n and p step through the agent's session; e and E to what failed, u and U to a user's words.
   enter shows a step in full where there is no room beside the list; page keys scroll it.

@@ -166,7 +166,9 @@ class LogPage(Widget, can_focus=True):
         return Strip(_layered(text, base, layers)).crop(left, left + width), hidden
 
     def _ink(self, ink: Ink) -> Style:
-        return style_of_ink(ink, self.background_colors[1], self.styles.color, self.app.ansi_theme, bool(self.app.ansi_color))
+        return style_of_ink(
+            ink, self.background_colors[1], self.styles.color, self.app.ansi_theme, bool(self.app.ansi_color)
+        )
 
     def _hits(self, text: str, start: int, end: int) -> list[tuple[int, int]]:
         assert self.pattern is not None
