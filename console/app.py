@@ -19,6 +19,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from console.app_habits import AppHabits
+from console.engine_control import ControlFor, EngineControl
 from console.engine_end import DEAD, last_words
 from console.habits import Habits
 from console.open_sources import OpenSources, TooManyOpen
@@ -29,7 +30,7 @@ from engine.layout import ENGINE_LOG
 from engine.readers.reader import Liveness
 from engine.readers.replayed import Replay
 from screens.actions import EVERYWHERE, Place
-from screens.app_protocols import FollowsRun, FollowsRuns, KeptWithRun, RunControl
+from screens.app_protocols import FollowsRun, FollowsRuns, KeptWithRun
 from screens.help_screen import HelpScreen
 from screens.home_screen import HomeScreen
 from screens.question_screen import Answer, QuestionScreen
@@ -50,20 +51,6 @@ PAINT_SEC = 0.12
 
 ROOT = 2
 """Screens on the stack where nothing is left to go back to: Textual's own blank one, and the first of ours."""
-
-ControlFor = Callable[[Path], RunControl]
-
-
-class EngineControl:
-    """Commands to the engine of a run folder, over its socket."""
-
-    def __init__(self, run_folder: Path) -> None:
-        self.run_folder = run_folder
-
-    def send(self, command: Mapping[str, Any]) -> Mapping[str, Any]:
-        from engine.runs.control import send_command
-
-        return send_command(self.run_folder, dict(command))
 
 
 class TrialDeckApp(App[None]):
@@ -173,6 +160,10 @@ class TrialDeckApp(App[None]):
     @property
     def own_keys(self) -> Mapping[str, tuple[str, ...]]:
         return self.habits.keys
+
+    @property
+    def hidden_columns(self) -> tuple[str, ...]:
+        return self.habits.habits.settings.run.hidden_columns
 
     def recall_run(self, source: RunSource) -> RunMemory | None:
         return self.habits.recall_run(source)

@@ -48,7 +48,7 @@ KEY_NAMES = {
 class Action:
     """`keys` are Textual's names, the first one is shown in the footer. `label` is a word for the footer, `help`
     a sentence for help and palette. `footer` is its importance there: 0 is never shown, and where the line is
-    narrow the least important leaves first.
+    narrow the least important leaves first. `id` names it in a keymap where the name doesn't say enough.
     """
 
     name: str
@@ -57,10 +57,13 @@ class Action:
     help: str
     footer: int = 0
     palette: bool = True
+    id: str = ""
 
     @property
     def ident(self) -> str:
         """The name in a keymap: `sort` of `sort(1)`, `sort_back` of `sort(-1)`, `jump_back_5` of `jump(-5)`."""
+        if self.id:
+            return self.id
         name, _, argument = self.name.partition("(")
         argument = argument.rstrip(")").strip("\"'")
         if argument in _PLAIN:

@@ -28,8 +28,20 @@ RUN = place(
     Action(name="mark_on(1)", keys=("shift+down", "J"), label="mark down", help="Mark this trial and the next one"),
     Action(name="mark_on(-1)", keys=("shift+up", "K"), label="mark up", help="Mark this trial and the one before"),
     Action(name="mark_range", keys=("V",), label="mark range", help="Mark all from the last mark to the cursor"),
-    Action(name="mark_shown", keys=("M",), label="mark all", help="Mark all trials that the filter shows"),
-    Action(name="invert_marks", keys=("I",), label="invert", help="Mark what isn't marked, of what is shown"),
+    Action(
+        name="mark_all(False)",
+        id="mark_shown",
+        keys=("M",),
+        label="mark all",
+        help="Mark all trials that the filter shows",
+    ),
+    Action(
+        name="mark_all(True)",
+        id="invert_marks",
+        keys=("I",),
+        label="invert",
+        help="Mark what isn't marked, of what is shown",
+    ),
     Action(
         name="undecided(1)", keys=("u",), label="next undecided", help="To the next failure that nobody has decided"
     ),

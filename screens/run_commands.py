@@ -71,9 +71,18 @@ class RunCommands:
         said = f"at most {fmt.count(wanted, 'trial')} at the same time"
         self._give("concurrency", {"command": "concurrency", "value": wanted}, said=said)
 
+    def tell(self, answered: CommandAnswered) -> None:
+        """What the engine said, if it isn't seen anyway."""
+        if answered.problem:
+            self._screen.notify(f"{answered.what}: {answered.problem}", severity="error", markup=False)
+        elif answered.said:
+            self._screen.notify(answered.said, timeout=2, markup=False)
+
     def _reachable(self) -> bool:
         if not self.possible:
-            self._screen.notify("no engine runs this run now", severity="warning", markup=False)
+            looks_only = getattr(self._screen.app, "read_only", False)
+            why = "read-only: no command is given" if looks_only else "no engine runs this run now"
+            self._screen.notify(why, severity="warning", markup=False)
         return self.possible
 
     def _give(self, what: str, *commands: Mapping[str, Any], said: str = "") -> None:

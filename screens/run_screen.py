@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -18,6 +17,7 @@ from screens.arranging import Arranging
 from screens.feed_place import FeedPlace
 from screens.run_actions import FILTER_HELP, RUN
 from screens.run_chosen import ListSaved, RunChosen
+from screens.run_columns import RunColumns
 from screens.run_commands import CommandAnswered, RunCommands
 from screens.run_facts import arrangement, crumbs, hold_badge, read_only_badge
 from screens.run_footer import show_footer
@@ -26,7 +26,6 @@ from screens.run_recall import RunRecall
 from screens.run_replay import RunReplay
 from screens.source import RunSource
 from screens.triage_desks import desk_of, open_triage
-from screens.trial_columns import COLUMNS
 from screens.trial_fields import FIELDS
 from screens.trial_filter import FilterError, parse
 from screens.trial_rows import TrialRows
@@ -84,6 +83,7 @@ class RunScreen(Screen[None]):
         self.rows.set_causes(self._desk, self.source.now())
         self._recall = RunRecall(self.app, self.source, self.rows, self._table, self._bar, self._feed)
         self._recall.recall()
+        self._columns = RunColumns(self.app, self._table)
         self._warnings = FeedPlace(self._feed, self._rule, self._footer)
         self._show_all()
 
@@ -238,7 +238,7 @@ class RunScreen(Screen[None]):
 
     def more_commands(self) -> list[tuple[str, Callable[[], None]]]:
         """For the palette."""
-        return [(f"Sort by {column.help or column.title}", partial(self.sort_by, column.name)) for column in COLUMNS]
+        return self._columns.commands(self.sort_by)
 
     def on_line_table_header_clicked(self, event: LineTable.HeaderClicked) -> None:
         if event.table is self._table:
@@ -265,12 +265,8 @@ class RunScreen(Screen[None]):
         self._table.mark_range()
         self._marked()
 
-    def action_mark_shown(self) -> None:
-        self.rows.mark_shown()
-        self._marked()
-
-    def action_invert_marks(self) -> None:
-        self.rows.invert_marks()
+    def action_mark_all(self, invert: bool) -> None:
+        (self.rows.invert_marks if invert else self.rows.mark_shown)()
         self._marked()
 
     def _marked(self) -> None:
@@ -381,8 +377,7 @@ class RunScreen(Screen[None]):
         self._show_state()
 
     def action_to_end(self) -> None:
-        if not self.replay.to_end():
-            self.notify("this run is not a replay", markup=False)
+        self.replay.to_end()
 
     def action_hold(self) -> None:
         """The screen stands still while data goes on, or takes in what has come."""
@@ -400,7 +395,4 @@ class RunScreen(Screen[None]):
         self.notify(said, severity="error" if event.problem else "information", markup=False)
 
     def on_command_answered(self, event: CommandAnswered) -> None:
-        if event.problem:
-            self.notify(f"{event.what}: {event.problem}", severity="error", markup=False)
-        elif event.said:
-            self.notify(event.said, timeout=2, markup=False)
+        self.commands.tell(event)

@@ -61,7 +61,7 @@ COLUMNS = (
     Column("load", "load", LOAD, keep=5, help="CPU of the last seconds"),
     Column("reward", "reward", 6, keep=85, right=True, sort_down=True),
     Column("cause", "cause", 7, keep=45, widest=10),
-    Column("issues", "issues", 13, keep=97, widest=200, sort_down=True),
+    Column("issues", "issues", 12, keep=97, widest=200, sort_down=True),
 )
 BY_NAME = {column.name: column for column in COLUMNS}
 CHANGING = frozenset({"used", "time", "cpu", "load", "memory", "activity"})

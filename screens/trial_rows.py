@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from time import perf_counter
 
@@ -16,6 +15,7 @@ from screens.pieces import cells
 from screens.trial_columns import ATTENTION, BY_NAME, CHANGING, MISSING, SortKey, sort_key
 from screens.trial_fields import Looking, is_problem
 from screens.trial_filter import TrialFilter
+from screens.trial_group import Group
 from screens.trial_order import NO_KEY, PIECE, Entry, Order, entry
 
 GROUPINGS = ("", "task", "arm", "state")
@@ -23,16 +23,6 @@ LARGE = 3_000
 """Trials from which on arranging all of them is done in pieces, between keys."""
 MOST_MOVED = 400
 """Trials of a large run that are moved one by one; if more have changed, all is arranged anew."""
-
-
-@dataclass
-class Group:
-    """A header row above its trials. `key` is no trial's id."""
-
-    key: str
-    title: str
-    trials: int = 0
-    counts: dict[str, int] = field(default_factory=dict)
 
 
 class TrialRows:
@@ -66,6 +56,7 @@ class TrialRows:
         self._arm_index: dict[str, int] = {}
         self._late: set[str] = set()
         self._arranges = False
+        self._again: datetime | None = None
         self._work: Iterator[bool] | None = None
 
     @property
@@ -112,6 +103,8 @@ class TrialRows:
             said = next(work, None)
             if said is None:
                 self._work = None
+                if self._again is not None:
+                    self._anew(self._again)
                 break
             there |= said
             if perf_counter() > until:
@@ -165,7 +158,11 @@ class TrialRows:
         """Also where what they say has changed."""
         self.causes = causes
         asked = self.filter is not None and not self.filter.fields.isdisjoint(("cause", "decided"))
-        if asked or "cause" in (self.sort, self.second):
+        if not asked and "cause" not in (self.sort, self.second):
+            return
+        if self._arranges:  # what began is brought to its end: causes come one after the other
+            self._again = now
+        else:
             self._anew(now)
 
     def fold(self, key: str, folded: bool | None = None) -> None:
@@ -263,6 +260,7 @@ class TrialRows:
 
     def _arranging(self, now: datetime) -> Iterator[bool]:
         """Yields False between two pieces, and True once the new rows are there."""
+        self._again = None
         self._arranges = True
         self._name_arms()
         self._late.clear()

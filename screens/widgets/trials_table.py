@@ -15,6 +15,9 @@ from screens.trial_facts import CUT_OFF
 from screens.trial_rows import GROUPINGS, TrialRows
 from screens.widgets.line_table import LineTable
 
+ROOM_FOR_BARS = 130
+"""Cells from which on the share of the time limit has a bar of its own."""
+
 
 class TrialsTable(LineTable):
     """`now` is the moment that running times are counted to; set it before painting."""
@@ -54,6 +57,8 @@ class TrialsTable(LineTable):
             idle |= {"activity", "cpu", "memory", "load"}
         if self.rows.causes is None or not self.rows.problem_keys:
             idle.add("cause")
+        if self.room < ROOM_FOR_BARS:
+            idle.add("used")  # the words of the issues tell more
         idle |= self.hidden_columns
         return [column for column in COLUMNS if column.name not in idle]
 

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from console.app import TrialDeckApp
 from console.habits import Habits
 from console.screen_state import recall, remember
-from console.settings import Settings
+from console.settings import Settings, read_settings
 from engine import events as ev
 from engine.issues import Code, Phase, Severity
 from screens import trial_rows
@@ -300,3 +300,18 @@ def test_sums_kept_trial_by_trial_are_those_of_the_whole_state() -> None:
         assert sums.cost_usd == (pytest.approx(expected) if expected is not None else None)
         eta = state.eta(fake_run.at(1500))
         assert sums.eta(fake_run.at(1500)) == (pytest.approx(eta) if eta is not None else None)
+
+
+async def test_a_hidden_column_is_gone_and_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    file = tmp_path / "config" / "trialdeck" / "settings.toml"
+    async with opened(tmp_path / "run", fake_run.story(), habits=Habits(remembers=True)) as (app, pilot):
+        hide = dict(run_screen(app).more_commands())["Hide the column memory"]
+        hide()
+        await until(pilot, lambda: "   mem  " not in screen_text(app))
+        await until(pilot, lambda: file.is_file() and "memory" in file.read_text())
+    kept = Habits(read_settings(file), remembers=True)
+    async with opened(tmp_path / "run", [], habits=kept) as (app, _):
+        assert table(app).hidden_columns == {"memory"}
+        assert "Show the column memory" in dict(run_screen(app).more_commands())
