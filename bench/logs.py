@@ -77,23 +77,7 @@ def measure_logs(*, quick: bool, say: Say) -> Result:
 
 def write_log(path: Path, size: int) -> int:
     """Lines of a log of about 90 bytes, with an error in one of four thousand; returns the bytes written."""
-    words = [
-        "the",
-        "agent",
-        "wrote",
-        "a",
-        "result",
-        "while",
-        "its",
-        "task",
-        "waited",
-        "for",
-        "another",
-        "step",
-        "of",
-        "the",
-        "handler",
-    ]
+    words = ["agent", "wrote", "result", "task", "waited", "for", "another", "step", "handler", "info"]
     lines = []
     for number in range(_LINES):
         level = "ERROR" if number == _LINES // 2 else "INFO"

@@ -6,6 +6,7 @@ their own file: one without a time, or with an earlier one, stays behind its pre
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ class _Part:
 
     file: GrowingFile
     times: LogTimes
+    index: LineIndex  # as it was when the log was begun with
     read: int = 0
     at: float = float("-inf")  # of the last line that is
 
@@ -154,6 +156,18 @@ class MergedFile:
         self.untimed, self.skipped = [], {}
         for number in range(len(self.files)):
             self._parts[number] = self._part(number, stop)
+        self._skip()
+
+    def _skip(self) -> None:
+        """Of what is too much in all, the beginnings of the longest are left out."""
+        known = [(part.index.lines, number, part) for number, part in enumerate(self._parts) if part is not None]
+        room = self.most_lines
+        for place, (lines, number, part) in enumerate(sorted(known, key=lambda each: each[:2])):
+            share = room // (len(known) - place)
+            if lines > share:
+                self.skipped[number] = lines - share
+                part.read = part.index.start_of(lines - share) or 0
+            room -= min(lines, share)
 
     def _part(self, number: int, stop: Callable[[], bool]) -> _Part | None:
         file = self.files[number]
@@ -165,19 +179,12 @@ class MergedFile:
             return None
         if number in self.untimed:
             self.untimed.remove(number)
-        part = _Part(file, times)
-        quota = self.most_lines // max(1, len(self.files))
         reader.index.extend(stop)
-        if reader.index.lines > quota:
-            self.skipped[number] = reader.index.lines - quota
-            part.read = reader.index.start_of(self.skipped[number]) or 0
-        return part
+        return _Part(file, times, reader.index)
 
     def _scan(self, number: int, part: _Part, stop: Callable[[], bool]) -> Index | None:
         """Its lines from `read` on. The last one is read again the next time if it has no end yet."""
-        ats: list[float] = []
-        places: list[int] = []
-        lengths: list[int] = []
+        ats, places, lengths = array("d"), array("Q"), array("Q")  # lists would take four times the memory
         position, at = part.read, part.at
         seconds = part.times.seconds
         while position < part.file.size and not stop():
@@ -212,7 +219,7 @@ class MergedFile:
         part.at = (ats[-2] if len(ats) > 1 else part.at) if open_end else ats[-1]
         found = np.empty(len(ats), _LINE)
         found["at"], found["start"] = ats, lengths  # lengths until the order is known
-        found["where"] = np.array(places, np.uint64) | np.uint64(number << _OFFSET_BITS)
+        found["where"] = np.frombuffer(places, np.uint64) | np.uint64(number << _OFFSET_BITS)
         if found["at"][0] == float("-inf"):  # before the first time of its log: with it
             known = found["at"][found["at"] > float("-inf")]
             found["at"][found["at"] == float("-inf")] = known[0] if len(known) else 0.0

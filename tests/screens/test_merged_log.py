@@ -112,13 +112,13 @@ def test_what_comes_later_stands_where_a_merge_of_the_whole_would_put_it(
 
 
 def test_of_logs_longer_than_the_cap_the_beginnings_are_left_out_and_said(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).write_text("".join(stamped(second, name) + "\n" for second in range(100)))
-    merged = MergedFile([GrowingFile(tmp_path / "a"), GrowingFile(tmp_path / "b")], most_lines=100)
+    for name, lines in (("a", 100), ("b", 100), ("c", 10)):
+        (tmp_path / name).write_text("".join(stamped(second, name) + "\n" for second in range(100 - lines, 100)))
+    merged = MergedFile([GrowingFile(tmp_path / name) for name in "abc"], most_lines=110)
     news = merged.gather()
     assert news is not None
     merged.take(news)
-    assert merged.lines == 100 and merged.skipped == {0: 50, 1: 50}
+    assert merged.lines == 110 and merged.skipped == {0: 50, 1: 50}
     assert merged.read(0, 22) == stamped(50, "a").encode()
 
 
