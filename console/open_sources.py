@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -109,7 +110,10 @@ class OpenSources:
             waiting = source.pending > 0 and not source.held
             if waiting and perf_counter() >= until:
                 continue
+            known = source.caught_up
             dirty = source.pump((until - perf_counter()) / max(1, busy))
+            if source.caught_up and not known:
+                gc.freeze()  # what a run adds up to stays: the collector needn't walk through it again and again
             busy -= waiting
             if dirty:
                 changed[source] = dirty

@@ -9,9 +9,11 @@ from textual.screen import Screen
 
 from screens.trial_rows import TrialRows
 
-SLICE_SEC = 0.006
+SLICE_SEC = 0.005
 PAUSE_SEC = 0.004
 """Between two slices, in which keys are answered and lines painted."""
+FIRST_SEC = 0.02
+"""Before the first one: what the key itself shows is painted first."""
 
 
 class Arranging:
@@ -24,13 +26,13 @@ class Arranging:
         self._there = there
         self._waits = False
 
-    def go_on(self) -> None:
+    def go_on(self, pause_sec: float = FIRST_SEC) -> None:
         if self._rows.behind and not self._waits:
             self._waits = True
-            self._screen.set_timer(PAUSE_SEC, self._step)
+            self._screen.set_timer(pause_sec, self._step)
 
     def _step(self) -> None:
         self._waits = False
         if self._rows.step(SLICE_SEC):
             self._there()
-        self.go_on()
+        self.go_on(PAUSE_SEC)

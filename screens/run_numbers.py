@@ -22,14 +22,16 @@ from screens.widgets.run_header import RunHeader
 
 FACTS_SEC = 1.0
 """How often they are worked out anew, at most."""
+PAUSES = 8.0
+"""Times as long as standings took do they rest: a thread that reckons takes turns from the screen."""
 
 
 @dataclass
 class StandingsWorkedOut(Message):
-    """None: the run moved on while it was looked at."""
+    """`standings` None: the run moved on while it was looked at. `seconds` is what it took."""
 
     standings: Standings | None
-    stood: tuple[int, ...]
+    seconds: float
 
 
 class RunNumbers:
@@ -43,6 +45,7 @@ class RunNumbers:
         self._due = False
         self._known = False
         self._stood: tuple[int, ...] = ()
+        self._stand_at = 0.0
         self._sums = RunSums(source.state)
         self._alarms = AlarmWatch(source.state)
         self.changed(source.state.trials)
@@ -73,28 +76,32 @@ class RunNumbers:
         header.cost = (self._sums.cost_usd, self._sums.cost_unknown)
         header.alarms = self._alarms.alarms() if state.finished is None and not self._source.stale else []
         stood = tuple(number for arm in state.arms.values() for number in (arm.passed, arm.scored, arm.finished))
-        if stood != self._stood:
+        if stood != self._stood and perf_counter() >= self._stand_at:
             self._stood = stood
+            self._stand_at = float("inf")  # until they are worked out
             large = len(state.trials) > LARGE
-            job = partial(self._work_out, state if large else None, None if large else arm_outcomes(state), stood)
+            job = partial(self._work_out, state if large else None, None if large else arm_outcomes(state))
             self._screen.run_worker(job, thread=True, exclusive=True, group="standings")
 
     def take(self, found: StandingsWorkedOut, header: RunHeader) -> None:
+        rest = PAUSES * found.seconds
+        self._stand_at = perf_counter() + rest
+        self._screen.set_timer(rest + FACTS_SEC, self._put_off)  # for what has come meanwhile
         if found.standings is None:
             self._stood = ()  # looked at again with the next numbers
-        elif found.stood == self._stood:
+        else:
             header.standings = found.standings
 
     def _put_off(self) -> None:
         self._due = False
         self._late()
 
-    def _work_out(self, state: RunState | None, found: Any, stood: tuple[int, ...]) -> None:
+    def _work_out(self, state: RunState | None, found: Any) -> None:
         """In a thread. Of a large run even the outcomes are gathered here: the screen doesn't wait for them."""
+        began = perf_counter()
         try:
             outcomes = arm_outcomes(state) if state is not None else found
-            standings = work_out(outcomes)
+            standings: Standings | None = work_out(outcomes)
         except RuntimeError:  # trials were planned meanwhile
-            self._screen.post_message(StandingsWorkedOut(None, stood))
-        else:
-            self._screen.post_message(StandingsWorkedOut(standings, stood))
+            standings = None
+        self._screen.post_message(StandingsWorkedOut(standings, perf_counter() - began))

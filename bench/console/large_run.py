@@ -29,7 +29,7 @@ FINISHED = 99_000
 RATE = 1_000
 LOAD_SEC, QUICK_LOAD_SEC = 40.0, 15.0
 OPEN_SEC = 180.0
-QUIET_SEC = 1.5
+QUIET_SEC = 2.0
 MOST_QUIET_SEC = 5.0
 ROUNDS, QUICK_ROUNDS = 8, 3
 ASKED = (b"S", b"r", b"!", b"!", b"s", b"/", b"0", b"7", b"\x15", b"a", b"\r", b"\x15", b"g", b"g", b"g", b"g")
@@ -97,7 +97,7 @@ def _ask(terminal: Terminal, key: bytes) -> tuple[float | None, float]:
     terminal.press(key)
     first: float | None = None
     last = 0.0
-    while time.perf_counter() - began < min(MOST_QUIET_SEC, QUIET_SEC if first is None else last + QUIET_SEC / 2):
+    while time.perf_counter() - began < min(MOST_QUIET_SEC, QUIET_SEC if first is None else last + QUIET_SEC):
         if terminal.read(0.05):
             last = time.perf_counter() - began
             first = last if first is None else first
