@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 from screens.trial_columns import MISSING, SortKey
 
@@ -104,25 +104,23 @@ class Order:
                 self.entries.popitem()
             yield
 
-    @classmethod
-    def made(cls, down: bool, entries: list[Entry], into: list[Self]) -> Iterator[None]:
-        """Of entries in any order, in pieces of a few milliseconds; the order is in `into` at the end.
+    def fill(self, parts: list[list[Entry]], buckets: list[list[Entry]]) -> Iterator[None]:
+        """With entries in any order, in pieces of a few milliseconds. `buckets` is empty; who gave it frees it.
 
         They are dealt out to buckets between splitters, and each bucket is sorted by itself.
         """
-        splitters = sorted(entries[:: max(1, PIECE // _OVERSAMPLED)])[_OVERSAMPLED::_OVERSAMPLED]
-        buckets: list[list[Entry]] = [[] for _ in range(len(splitters) + 1)]
-        for start in range(0, len(entries), PIECE):
-            for found in entries[start : start + PIECE]:
+        looked_at = [found for part in parts for found in part[:: max(1, PIECE // _OVERSAMPLED)]]
+        splitters = sorted(looked_at)[_OVERSAMPLED::_OVERSAMPLED]
+        buckets.extend([] for _ in range(len(splitters) + 1))
+        for part in parts:
+            for found in part:
                 buckets[bisect_left(splitters, found)].append(found)
             yield
-        order = cls(down)
         for bucket in buckets:
             bucket.sort()
-            order._sorted += bucket
-            order.entries.update([(found[3], found) for found in bucket])
-            order.keys += [found[3] for found in bucket]
+            self._sorted += bucket
+            self.entries.update([(found[3], found) for found in bucket])
+            self.keys += [found[3] for found in bucket]
             yield
-        if down:
-            order.keys.reverse()
-        into.append(order)
+        if self.down:
+            self.keys.reverse()

@@ -17,6 +17,7 @@ from screens.trial_fields import Looking, is_problem
 from screens.trial_filter import TrialFilter
 from screens.trial_group import Group
 from screens.trial_order import NO_KEY, PIECE, Entry, Order, entry
+from screens.trial_scrap import Scrap
 
 GROUPINGS = ("", "task", "arm", "state")
 LARGE = 3_000
@@ -52,10 +53,11 @@ class TrialRows:
         self.running: set[str] = set()
         self.longest_task = 0
         self._order = Order()
-        self._index: dict[str, int] | None = None
+        self._index: dict[str, int] = {}  # of grouped rows
         self._arm_index: dict[str, int] = {}
         self._late: set[str] = set()
         self._arranges = False
+        self._scrap = Scrap()
         self._again: datetime | None = None
         self._work: Iterator[bool] | None = None
 
@@ -74,11 +76,7 @@ class TrialRows:
         return self._work is not None
 
     def index(self, key: str) -> int | None:
-        if not self.grouping and not self.groups:
-            return self._order.row(key)
-        if self._index is None:
-            self._index = {key: index for index, key in enumerate(self.keys)}
-        return self._index.get(key)
+        return self._index.get(key) if self.groups else self._order.row(key)
 
     def trial(self, key: str) -> TrialState | None:
         return self.state.trials.get(key)
@@ -92,7 +90,7 @@ class TrialRows:
             self.step(1.0)
 
     def arrange(self, now: datetime) -> None:
-        """Arrange everything, on the spot or, of a large run, from the next `step` on."""
+        """Everything; on the spot or, of a large run, from the next `step` on."""
         self._anew(now)
 
     def step(self, budget_sec: float) -> bool:
@@ -255,6 +253,7 @@ class TrialRows:
             self.rebuild(now)
             return self.keys != before
         self._arranges = True
+        self._scrap.abandon()
         self._work = self._arranging(now)
         return False
 
@@ -266,22 +265,21 @@ class TrialRows:
         self._late.clear()
         looking = self._looking(now)
         trials = list(self.state.trials.values())
-        entries = []
+        work = self._scrap.begin(self.down)
         for start in range(0, len(trials), PIECE):
             piece = trials[start : start + PIECE]
             self._note_all(piece)
-            entries += [found for trial in piece if (found := self._entry(trial, looking)) is not None]
+            work.parts.append([found for trial in piece if (found := self._entry(trial, looking)) is not None])
             yield False
-        made: list[Order] = []
-        for _ in Order.made(self.down, entries, made):
+        for _ in work.order.fill(work.parts, work.buckets):
             yield False
-        entries.clear()
         before = self._order
-        for _ in self._composing(made[0]):
+        for _ in self._composing(work.order):
             yield False
+        self._scrap.replace(before)
         self._catch_up(now)
         yield True
-        for _ in before.drain():
+        for _ in self._scrap.free():
             yield False
 
     def _folding(self) -> Iterator[bool]:
@@ -304,8 +302,7 @@ class TrialRows:
         moved = False
         for key in dirty:
             trial = self.state.trials.get(key)
-            if trial is not None:
-                moved |= self._order.put(key, self._entry(trial, looking))
+            moved |= trial is not None and self._order.put(key, self._entry(trial, looking))
             elif key:  # withdrawn
                 moved |= self._order.put(key, None)
                 self.problem_keys.discard(key)
@@ -356,7 +353,7 @@ class TrialRows:
     def _composing(self, order: Order) -> Iterator[None]:
         """The rows of an order: itself, or its groups; they take the place of what stood there at the end."""
         if not self.grouping:
-            self._order, self.groups, self.keys, self._index = order, {}, order.keys, None
+            self._order, self.groups, self.keys, self._index = order, {}, order.keys, {}
             return
         members: dict[str, list[str]] = {}
         groups: dict[str, Group] = {}
@@ -375,14 +372,17 @@ class TrialRows:
             if number % PIECE == PIECE - 1:
                 yield
         keys: list[str] = []
+        index: dict[str, int] = {}
         names.sort()
-        for number, (_, _, name) in enumerate(names):
-            keys.append(name)
-            if name not in self.collapsed:
-                keys += members[name]
-            if number % PIECE == PIECE - 1:
-                yield
-        self._order, self.groups, self.keys, self._index = order, groups, keys, None
+        for _, _, name in names:
+            shown = [name] if name in self.collapsed else [name, *members[name]]
+            for start in range(0, len(shown), 10 * PIECE):
+                piece = shown[start : start + 10 * PIECE]
+                index.update(zip(piece, range(len(keys), len(keys) + len(piece)), strict=True))
+                keys += piece
+                if len(keys) % (10 * PIECE) < len(piece):
+                    yield
+        self._order, self.groups, self.keys, self._index = order, groups, keys, index
 
     def _group_key(self, trial: TrialState) -> str:
         return f"\0{self.grouping}\0{self._group_value(trial)}"

@@ -51,6 +51,7 @@ class FilterInput(Input):
 
     def __init__(self, hint: str, history: list[str], suggester: Suggester | None = None) -> None:
         super().__init__(placeholder=hint, compact=True, select_on_focus=False, suggester=suggester)
+        self.cursor_blink = False  # what blinks writes to the terminal for ever
         self.history = history
         self._place = len(history)
 
