@@ -94,7 +94,8 @@ class RunNumbers:
 
     def _put_off(self) -> None:
         self._due = False
-        self._late()
+        if self._screen.is_attached:
+            self._late()
 
     def _work_out(self, state: RunState | None, found: Any) -> None:
         """In a thread. Of a large run even the outcomes are gathered here: the screen doesn't wait for them."""

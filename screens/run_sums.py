@@ -44,13 +44,13 @@ class RunSums:
     def update(self, dirty: Iterable[str]) -> None:
         trials = self._state.trials
         for key in dirty:
-            trial = trials.get(key)
-            if trial is None:
+            trial, old = trials.get(key), self._shares.get(key)
+            new = _share(trial) if trial is not None else None  # None: it was withdrawn
+            if new == old:
                 continue
-            new, old = _share(trial), self._shares.get(key)
-            if new != old:
-                if old is not None:
-                    self._add(key, old, -1)
+            if old is not None:
+                self._add(key, self._shares.pop(key), -1)
+            if new is not None:
                 self._add(key, new, 1)
                 self._shares[key] = new
 

@@ -27,12 +27,9 @@ MOST_MOVED = 400
 
 
 class TrialRows:
-    """`keys` are the rows from top to bottom, trial ids and, where grouped, keys of `groups`.
-
-    Set what to show with the `set_…` methods, tell it what changed with `update`. A run of up to `LARGE` trials is
-    arranged on the spot. A larger one is `behind` after that: call `step` until it isn't; up to then the rows stay as
-    they were.
-    """
+    """`keys` are the rows from top to bottom, trial ids and, where grouped, keys of `groups`. Set what to show with the
+    `set_…` methods, tell it what changed with `update`. A run of up to `LARGE` trials is
+    arranged on the spot. A larger one is `behind` after that: call `step` until it isn't; the rows stay till then."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
@@ -302,11 +299,10 @@ class TrialRows:
         moved = False
         for key in dirty:
             trial = self.state.trials.get(key)
-            moved |= trial is not None and self._order.put(key, self._entry(trial, looking))
+            if trial is not None:
+                moved |= self._order.put(key, self._entry(trial, looking))
             elif key:  # withdrawn
                 moved |= self._order.put(key, None)
-                self.problem_keys.discard(key)
-                self.running.discard(key)
         if not self.grouping:
             self.keys = self._order.keys
             return moved
@@ -325,11 +321,13 @@ class TrialRows:
     def _note(self, dirty: Iterable[str]) -> None:
         trials = self.state.trials
         self._note_all([trials[key] for key in dirty if key in trials])
+        gone = [key for key in dirty if key not in trials]
+        self.problem_keys.difference_update(gone)
+        self.running.difference_update(gone)
 
     def _note_all(self, trials: Iterable[TrialState]) -> None:
         """What has to be known of all trials at any moment, kept up to date trial by trial."""
-        for trial in trials:
-            key = trial.trial
+        for key, trial in ((trial.trial, trial) for trial in trials):
             (self.problem_keys.add if is_problem(trial) else self.problem_keys.discard)(key)
             (self.running.add if trial.state == trial_state.RUNNING else self.running.discard)(key)
             if len(trial.task) * 2 > self.longest_task:
@@ -359,7 +357,9 @@ class TrialRows:
         groups: dict[str, Group] = {}
         names: list[tuple[int, str, str]] = []
         for number, key in enumerate(order.keys):
-            trial = self.state.trials[key]
+            trial = self.state.trials.get(key)
+            if trial is None:
+                continue
             name = self._group_key(trial)
             group = groups.get(name)
             if group is None:

@@ -138,7 +138,9 @@ class FilterBar(Horizontal):
         self.show()
 
     def show(self) -> None:
-        state = self.query_one(FilterState)
+        state = next(iter(self.query(FilterState)), None)
+        if state is None:  # not there yet, or on its way out
+            return
         left: Pieces = [(" ", "")]
         if self.editing:
             left = []

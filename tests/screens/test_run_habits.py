@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -180,11 +180,10 @@ async def test_filter_order_marks_and_cursor_are_as_they_were(tmp_path: Path, st
         await pilot.press("s", "down", "down", "space")
         rows = run_screen(app).rows
         left = (rows.sort, rows.second, set(rows.marked), table(app).cursor_key)
-    path = state
-    for _ in range(400):
-        if path.is_dir() and list(path.glob("*.json")):
-            break
-        await asyncio.sleep(0.01)
+    for thread in threading.enumerate():
+        if thread.name == "remember a run":
+            thread.join()
+    assert len(list(state.glob("*.json"))) == 1
     async with opened(tmp_path / "run", [], habits=habits) as (app, pilot):
         rows = run_screen(app).rows
         await until(pilot, lambda: rows.shown == 12)
