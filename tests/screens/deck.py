@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from textual import events
 from textual.pilot import Pilot
 
 from console.app import TrialDeckApp
@@ -32,6 +33,12 @@ async def until(pilot: Pilot[Any], true: Callable[[], bool], what: str = "") -> 
             return
         await pilot.pause(0.01)
     raise AssertionError(f"never happened: {what or true}\n{screen_text(pilot.app)}")  # type: ignore[arg-type]
+
+
+async def pasted(pilot: Pilot[Any], text: str) -> None:
+    """Text into what has the focus, as a terminal pastes it: a long path key by key takes seconds."""
+    pilot.app.post_message(events.Paste(text))
+    await pilot.pause()
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from engine.triage.causes import Cause
 from screens.triage_disagreements import DisagreementsScreen
 from screens.triage_summary import SummaryScreen
 from tests.screens import fake_triage
-from tests.screens.deck import screen_lines, screen_text, until
+from tests.screens.deck import pasted, screen_lines, screen_text, until
 from tests.screens.fake_triage import (
     FAILURES,
     OOM,
@@ -114,7 +114,9 @@ async def test_labels_go_out_and_come_in_again_once(run: Path, tmp_path: Path, k
     other = fake_triage.write(tmp_path / "other" / "run")
     async with triage_opened(other) as (app, pilot, screen):
         for said in ("2 labels taken in", "0 labels taken in, 2 known before"):
-            await pilot.press("S", "i", *_typed(str(file)), "enter")
+            await pilot.press("S", "i")
+            await pasted(pilot, str(file))
+            await pilot.press("enter")
             await until(pilot, lambda said=said: said in screen_text(app), said)  # type: ignore[misc]
             await written(pilot, screen)
             await pilot.press("escape")
@@ -131,7 +133,9 @@ async def test_an_import_that_is_wrong_says_where_and_takes_nothing_in(run: Path
             (tmp_path / "none.csv", "No such file"),
             (tmp_path / "labels.txt", "expected a file that ends in .csv or .json"),
         ):
-            await pilot.press("S", "i", *_typed(str(path)), "enter")
+            await pilot.press("S", "i")
+            await pasted(pilot, str(path))
+            await pilot.press("enter")
             await until(pilot, lambda said=said: said in screen_text(app), said)  # type: ignore[misc]
             await pilot.press("escape")
             await settle(pilot)
@@ -143,11 +147,6 @@ async def test_an_export_that_fails_says_why(run: Path) -> None:
     async with triage_opened(run) as (app, pilot, _):
         await pilot.press("S", "c")
         await until(pilot, lambda: "can't write" in screen_text(app))
-
-
-def _typed(text: str) -> list[str]:
-    names = {"/": "slash", ".": "full_stop", "-": "minus", "_": "underscore"}
-    return [names.get(letter, letter) for letter in text]
 
 
 # --- disagreements ---

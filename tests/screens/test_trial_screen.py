@@ -17,6 +17,7 @@ from screens.run_screen import RunScreen
 from screens.trial_screen import TrialScreen
 from screens.widgets.issue_list import IssueList
 from screens.widgets.log_tabs import LogTabs
+from screens.widgets.log_view import LogView
 from tests.screens import fake_run, fake_trial
 from tests.screens.deck import read_and_painted, screen_lines, screen_text, until
 from tests.screens.fake_run import at
@@ -99,7 +100,7 @@ async def test_enter_on_an_issue_goes_to_the_line_where_its_evidence_was_found(r
         await pilot.press("i", "enter")
         await settle(pilot)
         view = screen.view
-        assert view is not None and view.path.name == "hooks.log"
+        assert isinstance(view, LogView) and view.path.name == "hooks.log"
         line = view.log_window.reader.numbered(2)
         assert line is not None and view.here == line.start
         assert "[4 hooks]" in screen_text(app)
@@ -172,7 +173,7 @@ async def test_the_search_is_asked_for_from_anywhere_and_escape_ends_it_before_i
         assert "of 11" in screen_text(app)
         await pilot.press("escape")
         await settle(pilot)
-        assert screen.view is not None and screen.view.search is None
+        assert isinstance(screen.view, LogView) and screen.view.search is None
         assert app.screen is screen
         await pilot.press("escape")
         await settle(pilot)

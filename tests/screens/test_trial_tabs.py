@@ -268,7 +268,7 @@ async def test_hostile_sessions_files_and_recordings_reach_no_strip(tmp_path: Pa
         for key in keys:
             screen.open_page(key)
             for press in ("n", "enter", "pagedown"):
-                await settle(pilot)
+                await trial_shown(pilot, screen)
                 text = "".join(screen_lines(app))
                 assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in text)
                 assert all(len(line) <= size[0] for line in screen_lines(app))
