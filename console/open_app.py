@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from console.engine_end import last_words, wait_for_end
 from console.errors import Unusable
 from console.follow import in_browser
 from console.habits import read_habits
+from console.terminal_gone import ends_with_its_terminal
 from engine.layout import ENGINE_LOG, EVENTS
 from engine.readers.open_run import open_run
 from engine.text import clean_line
@@ -46,7 +48,8 @@ def show_run(
     code = run_app(app)
     over = app.source is not None and app.source.state.finished is not None
     if not in_browser():
-        print(farewell(folder, over=over))
+        with suppress(OSError):  # the terminal may be what ended the console
+            print(farewell(folder, over=over), flush=True)
     if over:
         wait_for_end(engine)
     return code
@@ -78,7 +81,8 @@ def run_app(app: TrialDeckApp) -> int:
     sys.setswitchinterval(TURN_SEC)
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
-    app.run()
+    with ends_with_its_terminal():
+        app.run()
     return app.return_code or 0
 
 
