@@ -7,6 +7,7 @@ counted in one line at the end; with CI set each is a failure instead.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import tempfile
 
@@ -17,14 +18,27 @@ from console.machine.plan import missing_parts
 from console.machine.suite import NO_ENGINE
 
 NEEDS_ENGINE = "needs a Docker engine"
+PLACES = pytest.StashKey[str]()
+_count = itertools.count()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """No test reads or writes what belongs to the person who runs it: settings, labels, what is remembered."""
     folder = tempfile.TemporaryDirectory(prefix="trialdeck-tests-")
     config.add_cleanup(folder.cleanup)
+    config.stash[PLACES] = folder.name
+    _own_places(f"{folder.name}/session")
+
+
+def _own_places(folder: str) -> None:
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
-        os.environ[name] = f"{folder.name}/{name.lower()}"
+        os.environ[name] = f"{folder}/{name.lower()}"
+
+
+@pytest.fixture(autouse=True)
+def own_places(request: pytest.FixtureRequest) -> None:
+    """Nor does a test find what another one left there."""
+    _own_places(f"{request.config.stash[PLACES]}/{next(_count)}")
 
 
 @functools.cache
