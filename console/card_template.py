@@ -1,6 +1,6 @@
 """The card that `trialdeck card new` writes."""
 
-TEMPLATE = '''\
+TEMPLATE = """\
 # A run card: what is measured and how, said before it is measured. Paths are relative to this file.
 # `trialdeck card check FILE` reads it, `trialdeck card freeze FILE` pins it, `trialdeck run FILE` runs it.
 
@@ -62,4 +62,4 @@ held_out = []
 concurrency = 4
 # max_cost_usd = 100.0
 keep = "never"
-'''
+"""

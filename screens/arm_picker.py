@@ -34,9 +34,7 @@ PICKER = place(
     "Picking arms",
     Action(name="choose", keys=("space",), label="choose", help="Take the arm in, or out again", footer=80),
     Action(name="baseline", keys=("a", "B"), label="baseline", help="Make the arm the baseline A", footer=78),
-    Action(
-        name="join", keys=("j",), label="join runs", help="Runs of one arm are its attempts, or not", footer=70
-    ),
+    Action(name="join", keys=("j",), label="join runs", help="Runs of one arm are its attempts, or not", footer=70),
     Action(name="add_run", keys=("plus",), label="add run", help="Add a run by the path of its folder", footer=72),
     Action(name="accept", keys=("enter",), label="compare", help="Compare the chosen arms", footer=90),
     Action(name="give_up", keys=("escape",), label="as it was", help="Back, nothing changed", footer=60, palette=False),

@@ -9,6 +9,7 @@ from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.readers.run_folder import TRIALDECK
 from engine.tasks.task import MAIN
 from engine.text import clean_line
+from engine.trajectories.steps import Observation
 from engine.triage.causes import Cause
 from engine.triage.proposal import Finding, Strength
 from engine.triage.trial_case import SHOWN, TrialCase
@@ -59,9 +60,11 @@ _REFUSED = re.compile(
 _LEAST_REFUSED = 2
 
 _ENDS_MAIN = re.compile(
-    r"\bkill\s+(?:-\S+\s+)*1\b(?!\d)|\b(?:poweroff|halt|reboot|killall5|init\s+0)\b|\b(?:pkill|killall)\b"
-    r"|\brm\s+(?:-\S+\s+)+(?:\S+\s+)*/(?:bin|sbin|lib|lib64|usr|etc)?/?(?:\*|\s|$|;|&)"
-    r"|\bchmod\s+(?:-R\s+)?0*\s+/(?:bin|usr)|\bmv\s+/(?:bin|lib|usr)\b"
+    r"(?:^|[;&|(`\"']|\b(?:sudo|exec|nohup|then|do)\s)[ \t]*(?:(?:/usr)?/s?bin/)?"
+    r"(?:kill\s+(?:-\S+\s+){0,3}-?1(?![\w.])|(?:poweroff|halt|reboot|killall5|pkill|killall|init\s+0)\b"
+    r"|rm[ \t]+-(?:[^\s;&|]+[ \t]+){1,20}/(?:bin|sbin|lib|lib64|usr|etc)?/?(?:\*|\s|$|[;&|\"'])"
+    r"|chmod\s+(?:-R\s+)?0+\s+(?:-R\s+)?/(?:bin|usr)|mv\s+/(?:bin|lib|usr)\b)",
+    re.MULTILINE,
 )
 """Commands that end the container they are given in."""
 _ENDS_A_SERVICE = re.compile(r"\bshutdown\b", re.IGNORECASE)
@@ -236,13 +239,14 @@ def _killed_by_agent(case: TrialCase, issue: Issue) -> Finding | None:
     """A command of the agent that ends such things, after which nothing worked any more."""
     if issue.phase is not Phase.AGENT or case.session is None or "memory limit" in _said(issue):
         return None
-    ends = _ENDS_MAIN if issue.code is Code.ENVIRONMENT_DIED or issue.service == MAIN else _ENDS_A_SERVICE
+    of_main = issue.code is Code.ENVIRONMENT_DIED or issue.service == MAIN
+    ends = _ENDS_MAIN if of_main else _ENDS_A_SERVICE
     for step in reversed(case.agent_steps):
         for call in step.calls:
             found = ends.search(call.text)
             if found is None:
                 continue
-            line = next((part for part in call.text.split("\n") if found[0].strip() in part), found[0])
+            line = _line_at(call.text, found.end() - 1)
             what = issue.service or "the environment"
             return Finding(
                 rule="ended_by_agent",
@@ -254,7 +258,21 @@ def _killed_by_agent(case: TrialCase, issue: Issue) -> Finding | None:
                 evidence=(case.step_evidence(case.session, step.number, line.strip(), "command"),),
                 step=step.number,
             )
+        if of_main and any(_worked(observation) for observation in step.observations):
+            return None  # what was commanded before it did not end the container
     return None
+
+
+def _worked(observation: Observation) -> bool:
+    return observation.exit_code == 0 or (
+        observation.exit_code is None and not observation.failed and bool(observation.text.strip())
+    )
+
+
+def _line_at(text: str, place: int) -> str:
+    begin = text.rfind("\n", 0, max(place, 0)) + 1
+    end = text.find("\n", begin)
+    return text[begin:] if end < 0 else text[begin:end]
 
 
 def _refusal(text: str) -> str:

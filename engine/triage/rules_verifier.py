@@ -21,10 +21,16 @@ _FETCH_WORDS = re.compile(
 _NOTHING_COLLECTED = re.compile(r"^(?:collected 0 items\s*(?:$|/ \d+ (?:deselected|skipped))|=+ no tests ran in )")
 _COLLECTION_FAILED = re.compile(r"^(?:=+ .*\b\d+ errors? in |!+ Interrupted: \d+ errors? during collection !+)")
 _COLLECTED = re.compile(r"^collected [1-9]\d* items?\b")
+_REWARD = r"(?:reward\.(?:txt|json)|ctrf\.json)"
+_WRITES = (
+    r"(?:>>?\|?|\btee[ \t]+(?:-a[ \t]+)?|\b(?:cp|mv|ln|install|rsync|sed[ \t]+-i)[ \t][^\n;|&]{0,300}?[ \t]"
+    r"|\bof=|\bopen\(\s*|\bwrite_text\(|\btouch\s+)"
+)
 _WRITES_REWARD = re.compile(
-    r"(?:>>?|\btee\s+(?:-a\s+)?|\b(?:cp|mv|ln|install)\s[^\n;|&]*\s|\bof=|\bopen\(\s*|\bwrite_text\(|\btouch\s+)"
-    r"\s*[\"']?/logs/verifier/(?:reward\.(?:txt|json)|ctrf\.json)"
-    r"|/logs/verifier/(?:reward\.(?:txt|json)|ctrf\.json)[\"']?\)?\s*(?:,\s*[\"']w|\.write_)",
+    _WRITES
+    + rf"\s*[\"']?/logs/verifier/{_REWARD}"
+    + rf"|/logs/verifier/{_REWARD}[\"']?\)?\s*(?:,\s*[\"']w|\.write_)"
+    + rf"|\b(?:cd|pushd)[ \t]+[\"']?/logs/verifier/?[\"']?[ \t]*(?:&&|;|\n)[^\0]{{0,300}}?{_WRITES}[ \t]*[\"']?(?:\./)?{_REWARD}",
 )
 _TEST_HOOKS = frozenset({"conftest.py", "pytest.ini", "sitecustomize.py", "usercustomize.py", "tox.ini", "setup.cfg"})
 _CACHES = re.compile(r"/__pycache__(?:/|$)|\.pyc$|/\.pytest_cache(?:/|$)|^/(?:tmp|var/tmp|root/\.cache|run)(?:/|$)")
