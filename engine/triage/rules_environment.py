@@ -59,6 +59,7 @@ _REFUSED = re.compile(
 )
 _LEAST_REFUSED = 2
 
+_MOST_COMMAND = 200_000
 _ENDS_MAIN = re.compile(
     r"(?:^|[;&|(`\"']|\b(?:sudo|exec|nohup|then|do)\s)[ \t]*(?:(?:/usr)?/s?bin/)?"
     r"(?:kill\s+(?:-\S+\s+){0,3}-?1(?![\w.])|(?:poweroff|halt|reboot|killall5|pkill|killall|init\s+0)\b"
@@ -243,7 +244,7 @@ def _killed_by_agent(case: TrialCase, issue: Issue) -> Finding | None:
     ends = _ENDS_MAIN if of_main else _ENDS_A_SERVICE
     for step in reversed(case.agent_steps):
         for call in step.calls:
-            found = ends.search(call.text)
+            found = ends.search(call.text[:_MOST_COMMAND])
             if found is None:
                 continue
             line = _line_at(call.text, found.end() - 1)

@@ -30,8 +30,10 @@ _WRITES_REWARD = re.compile(
     _WRITES
     + rf"\s*[\"']?/logs/verifier/{_REWARD}"
     + rf"|/logs/verifier/{_REWARD}[\"']?\)?\s*(?:,\s*[\"']w|\.write_)"
-    + rf"|\b(?:cd|pushd)[ \t]+[\"']?/logs/verifier/?[\"']?[ \t]*(?:&&|;|\n)[^\0]{{0,300}}?{_WRITES}[ \t]*[\"']?(?:\./)?{_REWARD}",
+    + rf"|\b(?:cd|pushd)[ \t]+[\"']?/logs/verifier/?[\"']?[ \t]*(?:&&|;|\n)[^\0]{{0,300}}?"
+    + rf"{_WRITES}[ \t]*[\"']?(?:\./)?{_REWARD}",
 )
+_MOST_COMMAND = 200_000
 _TEST_HOOKS = frozenset({"conftest.py", "pytest.ini", "sitecustomize.py", "usercustomize.py", "tox.ini", "setup.cfg"})
 _CACHES = re.compile(r"/__pycache__(?:/|$)|\.pyc$|/\.pytest_cache(?:/|$)|^/(?:tmp|var/tmp|root/\.cache|run)(?:/|$)")
 _SHOWN_TESTS = 3
@@ -106,10 +108,10 @@ def reward_by_agent(case: TrialCase) -> Iterator[Finding]:
             if step.source != "agent":
                 continue
             for call in step.calls:
-                found = _WRITES_REWARD.search(call.text)
+                found = _WRITES_REWARD.search(call.text[:_MOST_COMMAND])
                 if found is None:
                     continue
-                line = next((part for part in call.text.split("\n") if "/logs/verifier/" in part), found[0])
+                line = next((part for part in call.text.split("\n") if "/logs/verifier" in part), found[0])
                 yield Finding(
                     rule="reward_by_agent",
                     cause=Cause.GRADER,

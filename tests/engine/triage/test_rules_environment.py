@@ -211,3 +211,30 @@ def test_the_engines_own_full_disk_outranks_the_commands_that_met_it(run: Run) -
     )
     assert run.propose().cause is Cause.INFRASTRUCTURE
     assert run.found("own_volume_full") is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm -rf build && cd / && ls", "grep -n reboot notes", "echo never halt here", "kill -9 12", "rm -rf /tmp/usr"],
+)
+def test_a_command_that_only_looks_like_one_that_ends_the_container_is_not_blamed(run: Run, command: str) -> None:
+    """Case 25: the environment died, and not by this."""
+    run.trial(events=_died(Code.ENVIRONMENT_DIED, "main")).session(runs(command), prints("", failed=True), ends())
+    assert "ended_by_agent" not in run.rules()
+    assert run.propose().cause is Cause.INFRASTRUCTURE
+
+
+def test_a_kill_after_which_commands_still_worked_did_not_end_the_container(run: Run) -> None:
+    """Case 25."""
+    run.trial(events=_died(Code.ENVIRONMENT_DIED, "main")).session(
+        runs("pkill -f server", "m1"), prints("", "m1"), runs("make", "m2"), prints("built", "m2"), ends()
+    )
+    assert "ended_by_agent" not in run.rules()
+    assert run.propose().cause is Cause.INFRASTRUCTURE
+
+
+def test_a_command_of_endless_arguments_is_looked_at_once_not_squared(run: Run) -> None:
+    """Squared, this takes minutes, and the queue stands still for as long."""
+    long = "rm -f x\n" * 60_000 + "cp a " * 60_000
+    run.trial(events=_died(Code.ENVIRONMENT_DIED, "main")).session(runs(long), prints("", failed=True), ends())
+    assert run.rules().isdisjoint({"ended_by_agent", "reward_by_agent"})
