@@ -1,7 +1,8 @@
 """What a person looks for in a log: a regular expression over lines as they read, without control sequences.
 
 RE2 does the work where it can: it is ten times as fast as `re` on patterns without a fixed beginning, and its time is
-always linear in the text. What it does not know (lookaround, back-references), or means otherwise, goes to `re`.
+always linear in the text. What it does not know (lookaround, back-references), or means otherwise, goes to another
+that gives up in time.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
+
+from screens.bounded_pattern import BoundedPattern, Timed, TooSlow
 
 try:
     import re2
@@ -66,8 +69,8 @@ class Pattern:
         self._folds = CASE_MARK not in text
         flags = re.MULTILINE | (re.IGNORECASE if self._folds else 0)
         try:
-            self.in_text = re.compile(source, flags)
-            self._in_bytes = re.compile(source.encode("utf-8", "surrogateescape"), flags)
+            self.in_text = BoundedPattern(source, flags)
+            self._in_bytes = BoundedPattern(source.encode("utf-8", "surrogateescape"), flags)
         except (re.error, OverflowError, RecursionError, ValueError) as error:
             raise BadPattern(f"not a regular expression: {error}") from None
         self._ascii = source.isascii()
@@ -80,20 +83,21 @@ class Pattern:
             self._plain = self._plain.lower()
 
     def find_all(self, data: bytes) -> list[int]:
-        """Where the lines of `data` that match begin, matched as text without control sequences."""
+        """Where the lines of `data` that match begin, matched as text without control sequences. Raises `TooSlow`."""
         read = as_read(data)
         if self._of_lines:
             lines, starts = read.decode("utf-8", "replace").split("\n"), line_starts(data).tolist()
-            return [at for at, line in zip(starts, lines, strict=False) if self.in_text.search(line)]
+            line_pattern = self.in_text.timed()
+            return [at for at, line in zip(starts, lines, strict=False) if line_pattern.search(line)]
         if self._plain:
             found = _lines_with(read.lower() if self._folds else read, self._plain)
         elif self._quick is not None and (not self._classes or read.isascii()):
-            found = _matching_lines(self._quick, read, b"\n", self._in_bytes if self._ascii else None)
+            found = _matching_lines(self._quick, read, b"\n", self._in_bytes.timed() if self._ascii else None)
         elif read.isascii() and self._ascii:
-            found = _matching_lines(self._in_bytes, read, b"\n")
+            found = _matching_lines(self._in_bytes.timed(), read, b"\n")
         else:
             text = read.translate(_NO_SPACE).decode("utf-8", "replace")
-            return _same_lines(_matching_lines(self.in_text, text, "\n"), _text_starts(text), line_starts(data))
+            return _same_lines(_matching_lines(self.in_text.timed(), text, "\n"), _text_starts(text), line_starts(data))
         return found if read is data or not found else _same_lines(found, line_starts(read), line_starts(data))
 
 
@@ -193,7 +197,7 @@ def _lines_with(data: bytes, plain: bytes) -> list[int]:
 
 
 def _matching_lines(expression: Any, data: Any, newline: Any, dense: Any = None) -> list[int]:
-    """`expression` of `re` or RE2, over bytes or text. `dense`, the same in `re`, takes over where lines match one
+    """`expression`, timed or of RE2, over bytes or text. `dense`, the same and timed, takes over where lines match one
     after the other: it finds many at a time."""
     found: list[int] = []
     position = 0
@@ -208,12 +212,15 @@ def _matching_lines(expression: Any, data: Any, newline: Any, dense: Any = None)
         position = end + 1
         if dense is not None and len(found) == _MANY:
             if position < _MANY * _NEAR:
-                return found + _many_lines(dense, data, position)
+                try:
+                    return found + _many_lines(dense, data, position)
+                except TooSlow:
+                    pass  # RE2 goes on: it always ends
             dense = None
     return found
 
 
-def _many_lines(expression: re.Pattern[bytes], data: bytes, position: int) -> list[int]:
+def _many_lines(expression: Timed[bytes], data: bytes, position: int) -> list[int]:
     """The lines from `position`, where one begins, that match."""
     rest = data[position:]
     starts = line_starts(rest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from screens.bounded_pattern import TooSlow
 from screens.log_index import Bytes
 from screens.log_pattern import Matches
 
@@ -25,7 +26,7 @@ def first_from(file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: 
             length *= 4
             continue
         whole = data[:end] if end and position + len(data) < file.size else data
-        found = pattern.find_all(whole)
+        found = _found(pattern, whole)
         if found:
             return position + found[0]
         position, length = position + len(whole), _CHUNK
@@ -42,8 +43,15 @@ def last_before(file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda:
         if start and (not first or first == len(data)) and length < _LONGEST:
             length *= 4
             continue
-        found = pattern.find_all(data[first:])
+        found = _found(pattern, data[first:])
         if found:
             return start + first + found[-1]
         end, length = start + first if 0 < first < len(data) else start, _CHUNK
     return None
+
+
+def _found(pattern: Matches, data: bytes) -> list[int]:
+    try:
+        return pattern.find_all(data)
+    except TooSlow:
+        return []

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable
 
+from screens.bounded_pattern import TooSlow
 from screens.log_index import Bytes
 from screens.log_pattern import Matches
 
@@ -30,6 +31,7 @@ class Search:
         self.pattern = pattern
         self.count = 0
         self.searched = 0
+        self.too_slow = False  # the pattern takes for ever on what stands there: nothing further is searched
         self._file = file
         self._starts = array("Q")  # where each stretch begins, always at a line
         self._before = array("Q")  # hits before it
@@ -47,6 +49,8 @@ class Search:
 
     def extend(self, stop: Callable[[], bool] = lambda: False) -> bool:
         """Searches to the end of the file as known now; False when stopped before. One caller at a time."""
+        if self.too_slow:
+            return False
         if not self.complete and self.searched - self._line < _LONGEST:
             self._take_back()
         while not self.complete:
@@ -55,7 +59,11 @@ class Search:
             data = self._whole_lines(self.searched)
             if not data:
                 return False  # cut since the last look; the next look says so
-            self._take(data)
+            try:
+                self._take(data)
+            except TooSlow:
+                self.too_slow = True
+                return False
         return True
 
     def cut_back(self, offset: int) -> None:
@@ -200,7 +208,10 @@ class Search:
             end = self._starts[stretch + 1] if stretch + 1 < len(self._starts) else self.searched
             found = self._known.get((start, end))
         if found is None:
-            found = [start + at for at in self.pattern.find_all(self._file.read(start, end - start))]
+            try:
+                found = [start + at for at in self.pattern.find_all(self._file.read(start, end - start))]
+            except TooSlow:
+                found = []  # a loaded machine, or another text by now
             with self._lock:
                 self._known[start, end] = found
                 while len(self._known) > _KEPT_STRETCHES:

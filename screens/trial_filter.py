@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.trial_state import TrialState
+from screens.bounded_pattern import BoundedPattern
 from screens.trial_fields import (
     FIELDS,
     GROWING,
@@ -225,9 +226,9 @@ def _any(tests: list[Test]) -> Test:
     return lambda trial, looking: any(test(trial, looking) for test in tests)
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compiled(pattern: str) -> BoundedPattern[str]:
     try:
-        return re.compile(pattern, re.IGNORECASE)
+        return BoundedPattern(pattern, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
         raise FilterError(f"regex: {error}") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -366,6 +365,6 @@ class LogFinding(LogMoving):
 
     def match_in(self, text: str) -> str:
         """What of a line's text the search has found."""
-        pattern: re.Pattern[str] | None = self._page.pattern
+        pattern = self._page.pattern
         found = pattern.search(text) if pattern is not None else None
         return found[0] if found else ""

@@ -18,6 +18,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
+from screens.bounded_pattern import BoundedPattern
 from screens.log_actions import LOG
 from screens.log_filter import FilteredReader
 from screens.log_ink import Ink
@@ -57,7 +58,7 @@ class LogPage(Widget, can_focus=True):
         super().__init__()
         self.log_window: LogWindow | None = None
         self.left = 0
-        self.pattern: re.Pattern[str] | None = None
+        self.pattern: BoundedPattern[str] | None = None
         self.marked: int | None = None
         self.range: tuple[int, int] | None = None  # where the first and the last line of a marked range begin
         self.tags: Callable[[int], Piece] | None = None  # whose line it is that begins at an offset

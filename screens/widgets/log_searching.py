@@ -65,7 +65,7 @@ class LogSearching:
     def go_on(self, file: Bytes) -> None:
         """Search what has not been searched: to the end of the file as it is known now."""
         search = self.search
-        if search is None or self.running or self.stopped or search.complete:
+        if search is None or self.running or self.stopped or search.too_slow or search.complete:
             return
         if file.size - search.searched <= INLINE_BYTES:
             search.extend()

@@ -78,6 +78,8 @@ class LogStatus(Lines):
         if search.complete:
             return ""
         share = 100 * search.searched // max(1, self._view.size_bytes)
+        if search.too_slow:
+            return f", pattern too slow, stopped at {share} %"
         return f", {'stopped at ' if stopped else ''}{share} %"
 
     def _search(self) -> Pieces:
@@ -86,7 +88,7 @@ class LogStatus(Lines):
             return []
         rank = search.rank(self._view.here)
         text = f"{rank:,} of {search.count:,}" if rank else f"{search.count:,} found" if search.count else "not found"
-        if not search.complete and (self._view.searching or self._view.search_stopped):
+        if not search.complete and (self._view.searching or self._view.search_stopped or search.too_slow):
             text = f"{search.count:,} found" + self._share(search, self._view.search_stopped)
         pattern = clean_line(search.pattern.text, 24)
         return [(f"/{pattern} ", "deck--key"), (text, "deck--strong"), ("   ", "")]

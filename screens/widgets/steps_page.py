@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from screens.bounded_pattern import BoundedPattern
 from screens.pieces import STYLES, Pieces, fit, strip, style_of
 from screens.steps_actions import STEPS
 
@@ -45,7 +45,7 @@ class StepsPage(ScrollView, can_focus=True):
     def __init__(self) -> None:
         super().__init__()
         self.make: Callable[[int], list[Pieces]] | None = None
-        self.pattern: re.Pattern[str] | None = None
+        self.pattern: BoundedPattern[str] | None = None
         self._lines: list[Pieces] = []
         self._width = 0
 

@@ -1,0 +1,58 @@
+"""Patterns that would take years: given up, said, and never in the way of keys."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from screens.bounded_pattern import BoundedPattern, TooSlow
+from screens.log_file import GrowingFile
+from screens.log_pattern import Pattern
+from screens.log_search import Search
+
+RUNS_AWAY = r"(?=x)(x|xx|x.?)+\1\1!$"
+LINE = "x" * 200 + "?"
+
+
+def test_a_pattern_that_runs_away_finds_nothing_and_is_asked_no_more() -> None:
+    pattern = BoundedPattern(RUNS_AWAY)
+    assert pattern.search("xxxx!") is not None
+    for _ in range(3):
+        assert pattern.search(LINE, 0.01) is None and list(pattern.finditer(LINE, 0.01)) == []
+    assert pattern.gave_up and pattern.search("xxxx!") is None
+
+
+def test_what_is_no_pattern_is_said_as_python_says_it() -> None:
+    with pytest.raises(re.error, match="nothing to repeat"):
+        BoundedPattern("*")
+    assert BoundedPattern("/*").search("a/b") is not None
+
+
+@pytest.mark.parametrize("source", [r"(a+)+$", r"(?<=x)(a+)+$", r"(\w+)+!", r"([a-z]+)*=\1"])
+def test_nested_repetition_ends_on_a_line_that_never_matches(source: str) -> None:
+    line = "x" + "a" * 60 + "é?"
+    pattern = Pattern(source)
+    assert pattern.in_text.search(line) is None
+    try:
+        assert pattern.find_all(line.encode()) == []
+    except TooSlow:
+        assert not source.startswith("(a"), "what is linear always ends"
+
+
+def test_many_matches_before_a_line_that_runs_away_are_all_found() -> None:
+    """Where lines match one after the other another way of looking takes over; it must end, too."""
+    data = b"aa\n" * 200 + b"a" * 5_000 + b"b\naa\n"
+    assert len(Pattern(r"^(a|aa|a.?)+$").find_all(data)) in (201, 202)
+
+
+def test_a_search_says_that_its_pattern_is_too_slow_and_stays_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(f"{LINE}\n")
+    file = GrowingFile(path)
+    file.look()
+    search = Search(file, Pattern(RUNS_AWAY))
+    assert not search.extend() and search.too_slow and not search.complete
+    assert not search.extend() and search.count == 0 and search.next_after(0) is None
+    file.close()
