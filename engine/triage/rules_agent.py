@@ -15,7 +15,7 @@ from engine.triage.rules_environment import NETWORK_WORDS, TLS_WORDS, of_issue
 from engine.triage.trial_case import SHOWN, Line, TrialCase
 from engine.trial_state import PASSED
 
-_LIMIT_WORDS = re.compile(
+LIMIT_WORDS = re.compile(
     r"max[_ ]?(?:turns?|steps?|iterations?|tokens?|budget|cost|episodes?)"
     r"|(?:step|turn|cost|call|token|budget|episode)s?[_ ]?limits?|limits?[_ ]?exceeded|budget[_ ]?exceeded",
     re.IGNORECASE,
@@ -96,7 +96,7 @@ def time_up(case: TrialCase) -> Iterator[Finding]:
 def limit_reached(case: TrialCase) -> Iterator[Finding]:
     """Turns, steps, tokens or money: by the session's own word for its end."""
     for trajectory in case.trajectories:
-        if trajectory.ended and _LIMIT_WORDS.search(trajectory.ended):
+        if trajectory.ended and LIMIT_WORDS.search(trajectory.ended):
             last = trajectory.steps[-1].number if trajectory.steps else 0
             yield Finding(
                 rule="limit_reached",

@@ -18,6 +18,7 @@ from engine.text import clean_line
 from engine.trajectories.steps import Trajectory
 from engine.triage.causes import Cause
 from engine.triage.proposal import Finding, Strength
+from engine.triage.rules_agent import LIMIT_WORDS
 from engine.triage.trial_case import SHOWN, Line, TrialCase
 
 
@@ -42,6 +43,12 @@ _KINDS = (
         r"content (?:filtering|management) policy",
         r"violat\w+ (?:our|the|its) usage polic",
         r"usage policy",
+        r"\binvalid_prompt\b",
+        r"\bmoderation_blocked\b",
+        r"rejected (?:as a result of|by) our safety system",
+        r"\bPROHIBITED_CONTENT\b",
+        r"finish_?reason\W{1,4}SAFETY\b",
+        r"block_?reason\b",
     ),
     _kind("refusal", Cause.MODEL, "the model refused", r"stop_reason: refusal", r"\brefusal\b", r"\bmodel refused\b"),
     _kind(
@@ -54,12 +61,15 @@ _KINDS = (
         r"prompt is too long",
         r"maximum context length",
         r"context (?:window|length)[^.\n]{0,40}exceed",
-        r"exceeds? the (?:model's )?(?:maximum )?context",
+        r"exceeds? (?:the )?(?:model's )?(?:maximum )?context",
+        r"out of room in the model's context",
+        r"exceeds the maximum number of tokens",
+        r"input is too long for (?:the )?requested model",
     ),
     _kind(
         "authentication",
         Cause.PROVIDER,
-        "the provider did not accept the key",
+        "the provider did not accept the key or its account",
         r"authentication_error",
         r"AuthenticationError",
         r"permission_error",
@@ -71,6 +81,15 @@ _KINDS = (
         r"credit balance is too low",
         r"insufficient_quota",
         r"please run /login",
+        r"\b(?:HTTP|status|code|error)\D{0,3}40[23]\b",
+        r"\b40[23] (?:payment required|forbidden)",
+        r"\bPERMISSION_DENIED\b",
+        r"\bPermissionDeniedError\b",
+        r"\bUNAUTHENTICATED\b",
+        r"could not resolve authentication method",
+        r"the api_key client option must be set",
+        r"missing (?:authorization header|api[- ]key|bearer)",
+        r"(?:oauth )?token has expired",
     ),
     _kind(
         "provider_rate_limit",
@@ -82,6 +101,12 @@ _KINDS = (
         r"\b429 (?:too many requests|\{)",
         r"too many requests",
         r"usage limit reached",
+        r"hit your (?:usage )?limit",
+        r"\d-hour limit reached",
+        r"\bRESOURCE_EXHAUSTED\b",
+        r"\bThrottlingException\b",
+        r"exceeded your current quota",
+        r"temporarily limiting requests",
     ),
     _kind(
         "provider_overloaded",
@@ -89,6 +114,8 @@ _KINDS = (
         "the provider was overloaded (529)",
         r"overloaded_error",
         r"\boverloaded\b",
+        r"experiencing high demand",
+        r"model is at capacity",
         r"\b(?:HTTP|status|code|error)\D{0,3}529\b",
     ),
     _kind(
@@ -97,6 +124,7 @@ _KINDS = (
         "the model's endpoint was not trusted: no CA certificates in the image, or a proxy's own",
         r"CERTIFICATE_VERIFY_FAILED",
         r"SELF_SIGNED_CERT",
+        r"self[- ]signed certificate",
         r"unable to get (?:local )?issuer certificate",
         r"certificate verify failed",
         r"UNABLE_TO_VERIFY_LEAF_SIGNATURE",
@@ -116,13 +144,21 @@ _KINDS = (
         r"fetch failed",
         r"name resolution",
         r"connection refused",
+        r"error sending request for url",
+        r"stream disconnected before completion",
+        r"socket hang up",
+        r"premature close",
     ),
     _kind(
         "provider_error",
         Cause.PROVIDER,
         "the provider failed",
         r"\b(?:HTTP|status|code|error)\D{0,3}5\d\d\b",
-        r"\b5\d\d (?:internal server error|bad gateway|service unavailable|gateway time-?out)",
+        r"\b5\d\d (?:internal server error|bad gateway|service unavailable|gateway time-?out|unavailable)",
+        r"upstream connect error",
+        r"server had an error while processing",
+        r"request timed out",
+        r"\blitellm\.(?:[\w.]*\.)?Timeout\b",
         r"InternalServerError",
         r"ServiceUnavailableError",
         r"\bapi_error\b",
@@ -130,13 +166,26 @@ _KINDS = (
         r"upstream timeout",
         r"APITimeoutError",
     ),
+    _kind(
+        "request_refused",
+        Cause.AGENT,
+        "the provider refused the request as wrong (400 or 404)",
+        r"\binvalid_request_error\b",
+        r"\bBadRequestError\b",
+        r"\bNotFoundError\b",
+        r"\bnot_found_error\b",
+        r"\bmodel_not_found\b",
+        r"\b(?:HTTP|status|code|API error)\D{0,3}4(?:00|04|22)\b",
+    ),
 )
 """In this order: the first that fits names the error."""
 
 _RAISED_BY_CLIENT = re.compile(
-    r"^\s*(?:(?:litellm|openai|anthropic|google\.genai|google\.api_core)\.[\w.]*(?:Error|Exception|Exceeded\w*)\b"
-    r"|API Error\b|API call failed\b|Error code: \d{3}\b"
-    r"|(?:error|fatal|✖|x)?:?\s*unexpected status \d{3}\b|stream error: )",
+    r"^\s*(?:(?:litellm|openai|anthropic|google\.genai|google\.api_core)\.[\w.]*(?:Error|Exception|Exceeded\w*|Timeout)\b"
+    r"|botocore\.(?:errorfactory|exceptions)\.\w+:"
+    r"|\[?API Error\b|API call failed\b|Error code: \d{3}\b"
+    r"|(?:error|fatal|✖|x)?:?\s*unexpected status \d{3}\b|(?:error: )?stream (?:error: |disconnected before completion)"
+    r"|Invalid API key · |Not logged in · |Claude (?:AI )?usage limit reached\||You've hit your (?:[\w-]+ )?limit · )",
     re.IGNORECASE,
 )
 """How clients of providers begin what they say about an error; at the beginning of a line."""
@@ -152,24 +201,34 @@ def session_errors(case: TrialCase) -> Iterator[Finding]:
     for trajectory in case.trajectories:
         told: set[str] = set()
         for number, said in reversed(trajectory.errors):
-            kind = classify(said)
+            kind = classify(said) or _unknown(trajectory, said)
             if kind is None or kind.rule in told:
                 continue
-            told.add(kind.rule)
             is_the_end = bool(trajectory.ended) and said.startswith(trajectory.ended)
             got_over = not is_the_end and _got_over(trajectory, number)
-            count = sum(1 for _, each in trajectory.errors if classify(each) is kind)
+            if kind is _UNKNOWN and (got_over or any(classify(each) for _, each in trajectory.errors)):
+                continue
+            told.add(kind.rule)
+            count = sum(1 for _, each in trajectory.errors if (classify(each) or _UNKNOWN) is kind)
             words = kind.words if kind.rule != "model_never_reached" or not _answered(trajectory) else _CUT_OFF
             ending = ", and the session went on after it" if got_over else ", and the session ended with it"
             yield Finding(
                 rule=kind.rule,
                 cause=kind.cause,
-                strength=Strength.WEAK if got_over else Strength.STRONG,
+                strength=Strength.WEAK if got_over or kind is _UNKNOWN else Strength.STRONG,
                 text=f"{words}{f', {count} times' if count > 1 else ''}{ending}",
                 source=f"{trajectory.format} session" + (f", step {number}" if number else ""),
                 evidence=(case.step_evidence(trajectory, number, said, "recorded error"),),
                 step=number,
             )
+
+
+_UNKNOWN = _kind("session_error", Cause.AMBIGUOUS, "the session recorded an error that no rule knows", r"(?!)")
+
+
+def _unknown(trajectory: Trajectory, said: str) -> _Kind | None:
+    """An error in nobody's words, unless it is the agent's own word for a limit, which another rule tells."""
+    return None if LIMIT_WORDS.search(said) or LIMIT_WORDS.search(trajectory.ended) else _UNKNOWN
 
 
 _CUT_OFF = "the connection to the model's endpoint broke"

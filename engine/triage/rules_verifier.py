@@ -30,7 +30,7 @@ _WRITES_REWARD = re.compile(
     _WRITES
     + rf"\s*[\"']?/logs/verifier/{_REWARD}"
     + rf"|/logs/verifier/{_REWARD}[\"']?\)?\s*(?:,\s*[\"']w|\.write_)"
-    + rf"|\b(?:cd|pushd)[ \t]+[\"']?/logs/verifier/?[\"']?[ \t]*(?:&&|;|\n)[^\0]{{0,300}}?"
+    + r"|\b(?:cd|pushd)[ \t]+[\"']?/logs/verifier/?[\"']?[ \t]*(?:&&|;|\n)[^\0]{0,300}?"
     + rf"{_WRITES}[ \t]*[\"']?(?:\./)?{_REWARD}",
 )
 _MOST_COMMAND = 200_000

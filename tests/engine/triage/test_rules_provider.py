@@ -28,6 +28,22 @@ def run(tmp_path: Path) -> Run:
         ('API Error: 401 {"error":{"type":"authentication_error"}}', "authentication", Cause.PROVIDER),
         ("API Error: Invalid API key · Please run /login", "authentication", Cause.PROVIDER),
         ("API Error: 400 Output blocked by content filtering policy", "content_filter", Cause.PROVIDER),
+        ("API Error: 400 input length and `max_tokens` exceed context limit", "context_full", Cause.BUDGET),
+        ("The input token count (9) exceeds the maximum number of tokens allowed", "context_full", Cause.BUDGET),
+        ("Codex ran out of room in the model's context window", "context_full", Cause.BUDGET),
+        ('{"code":"invalid_prompt","message":"x"}', "content_filter", Cause.PROVIDER),
+        ("finishReason: SAFETY", "content_filter", Cause.PROVIDER),
+        ("API Error: 403 Forbidden", "authentication", Cause.PROVIDER),
+        ("The api_key client option must be set by OPENAI_API_KEY", "authentication", Cause.PROVIDER),
+        ('{"error":{"status":"RESOURCE_EXHAUSTED"}}', "provider_rate_limit", Cause.PROVIDER),
+        ("You've hit your usage limit. Upgrade", "provider_rate_limit", Cause.PROVIDER),
+        ("ThrottlingException: slow down", "provider_rate_limit", Cause.PROVIDER),
+        ("We're currently experiencing high demand", "provider_overloaded", Cause.PROVIDER),
+        ("API Error: Request timed out.", "provider_error", Cause.PROVIDER),
+        ("upstream connect error or disconnect/reset", "provider_error", Cause.PROVIDER),
+        ("stream disconnected before completion", "model_never_reached", Cause.INFRASTRUCTURE),
+        ("Error code: 404 - model_not_found", "request_refused", Cause.AGENT),
+        ('API Error: 400 {"error":{"type":"invalid_request_error"}}', "request_refused", Cause.AGENT),
         ("API Error: prompt is too long: 213462 tokens > 200000 maximum", "context_full", Cause.BUDGET),
         ("API Error: Connection error. CERTIFICATE_VERIFY_FAILED", "tls", Cause.INFRASTRUCTURE),
         ("API Error: getaddrinfo ENOTFOUND api.example", "model_never_reached", Cause.INFRASTRUCTURE),
@@ -121,6 +137,11 @@ def test_a_submission_is_no_error(run: Run, exit_status: str) -> None:
         ('{"error":{"code":"invalid_prompt","message":"... violating our usage policy"}}', "content_filter"),
         ('{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering '
          'policy"}}', "content_filter"),
+        ("litellm.Timeout: after 600 s", "provider_error"),
+        ("ERROR: stream disconnected before completion: error sending request", "model_never_reached"),
+        ("[API Error: You exceeded your current quota]", "provider_rate_limit"),
+        ("Claude AI usage limit reached|1764500000", "provider_rate_limit"),
+        ("Invalid API key · Please run /login", "authentication"),
         ("openai.APIConnectionError: Connection error. [SSL: CERTIFICATE_VERIFY_FAILED]", "tls"),
     ],
 )  # fmt: skip
@@ -149,6 +170,9 @@ def test_a_429_in_an_answer_without_tokens_needs_no_exit_code(run: Run) -> None:
         "GET /limits 429",
         "tests/test_http.py::test_429_is_retried FAILED",
         "assert response.status_code == 429",
+        "Request timed out.",
+        "I wrote a handler for RESOURCE_EXHAUSTED and usage limit reached",
+        "403 Forbidden",
         "I will now handle HTTP 429 (rate limit) in client.py",
         '{"tokens":{"input":100,"output":5},"output":"the server answers HTTP 429: RateLimitError"}',
         '{"level":"info","msg":"HTTP 529 overloaded_error"}',
@@ -170,3 +194,17 @@ def test_an_agent_that_asks_no_model_has_no_provider(run: Run) -> None:
     run.trial(arm="o", events=[ev.AgentFinished(at=at(9), trial="t", exit_code=1, seconds=1)])
     run.file("agent/oracle.txt", "Error code: 504 - upstream timeout after 120s\n")
     assert "provider_error" not in run.rules()
+
+
+def test_an_error_in_nobodys_words_that_ended_the_session_is_shown_and_decides_nothing_strongly(run: Run) -> None:
+    """Case 62: an error object that no rule knows is no loss of the model without a word."""
+    run.trial().session(api_error("API Error: the flux is inverted"), ends("success", "x", error=True, tokens=0))
+    proposal = run.propose()
+    assert (proposal.findings[0].rule, proposal.cause) == ("session_error", Cause.AMBIGUOUS)
+    assert proposal.strength is Strength.WEAK
+    assert proposal.findings[0].evidence[0].line in (2, 3)
+
+
+def test_an_unknown_error_that_the_session_got_over_is_not_told(run: Run) -> None:
+    run.trial().session(api_error("API Error: the flux is inverted"), says("on we go", "m2"), ends())
+    assert run.rules() == {"tests_failed"}
