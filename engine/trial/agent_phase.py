@@ -283,6 +283,16 @@ def _look_at_end(
                 (output,),
             )
         )
+    elif last is not None and last.exit_code is None and exit_code is None and not (timed_out or last.timed_out):
+        record.issue(
+            Issue(
+                Severity.WARNING,
+                Phase.AGENT,
+                Code.ENVIRONMENT_FAILED,
+                "how the agent's last command ended is unknown: Docker gave no exit code for it",
+                (output,),
+            )
+        )
     elif exit_code not in (0, None):
         record.issue(
             Issue(

@@ -238,3 +238,12 @@ def test_a_command_of_endless_arguments_is_looked_at_once_not_squared(run: Run) 
     long = "rm -f x\n" * 60_000 + "cp a " * 60_000
     run.trial(events=_died(Code.ENVIRONMENT_DIED, "main")).session(runs(long), prints("", failed=True), ends())
     assert run.rules().isdisjoint({"ended_by_agent", "reward_by_agent"})
+
+
+def test_an_exit_code_that_nobody_knows_speaks_weakly_for_the_environment(run: Run) -> None:
+    """Case 32."""
+    unknown = issue(Code.ENVIRONMENT_FAILED, "Docker gave no exit code", severity=Severity.WARNING)
+    run.trial(issues=[unknown])
+    proposal = run.propose()
+    assert (proposal.cause, proposal.strength) == (Cause.INFRASTRUCTURE, Strength.WEAK)
+    assert proposal.findings[0].rule == "environment_failed"

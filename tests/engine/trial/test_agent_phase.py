@@ -94,6 +94,18 @@ async def test_the_verdict_outranks_the_agents_exit_code_case_71(tmp_path: Path,
     assert rig.of(ev.AgentFinished)[0].exit_code == code
 
 
+async def test_an_exit_code_that_nobody_knows_is_the_environments_and_no_zero_case_32(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.provider.when("work", None, out=b"half way\n")
+    rig.scores()
+    end = await rig.trial()
+    assert end.outcome == "scored"
+    assert rig.of(ev.AgentFinished)[0].exit_code is None
+    issue = rig.issue(Code.ENVIRONMENT_FAILED)
+    assert (issue.severity, issue.phase) == (Severity.WARNING, Phase.AGENT)
+    assert issue.evidence[0].file == "agent/command.txt"
+
+
 async def test_a_timeout_inside_of_the_agents_code_is_not_our_limit_case_46(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
