@@ -10,6 +10,7 @@ from console.show_schema import (
     ArmFacts,
     ArtifactFacts,
     ChangedFiles,
+    EarlierFacts,
     EvidenceFacts,
     HookFacts,
     HostFacts,
@@ -32,6 +33,9 @@ from engine.issues import Issue, Severity
 from engine.readers.open_run import OpenedRun, open_run
 from engine.state import ArmState, RunState
 from engine.text import clean_line
+from engine.triage.label_book import LabelBook
+from engine.triage.label_store import open_labels
+from engine.triage.who import who_am_i
 from engine.trial_state import TrialState
 
 STATES = (
@@ -48,17 +52,19 @@ STATES = (
 
 
 def show_document(folder: Path, state: RunState, condition: Condition) -> ShowDocument:
-    """Pure but for where the folder and its trials lie; the same folder gives the same document."""
+    """The same folder gives the same document to the same person: others' labels are hidden as in triage, until one's
+    own is set or the matter settled."""
     plan = state.plan
     task_set = plan.task_set if plan is not None else TaskSetInfo(name="")
     outcomes = arm_outcomes(state)
     opened = open_run(folder)
+    book = _labels(opened)
     return ShowDocument(
         run=_run(opened, state, condition),
         task_set=TaskSetFacts(name=clean_line(task_set.name), version=task_set.version, digest=task_set.digest),
         arms=tuple(_arm(state.arms[name], found) for name, found in outcomes.items()),
         trials=tuple(
-            _trial(trial, _word(trial, condition), opened)
+            _trial(trial, _word(trial, condition), opened, book)
             for trial in sorted(state.trials.values(), key=lambda trial: trial.position)
         ),
     )
@@ -176,7 +182,32 @@ def _trial_folder(trial: str, opened: OpenedRun) -> str:
     return str(relative) if relative.parts else ""
 
 
-def _trial(trial: TrialState, word: str, opened: OpenedRun) -> TrialFacts:
+def _labels(opened: OpenedRun) -> LabelBook:
+    """What people decided; none where the labels can't be read, which is no reason to show no run."""
+    try:
+        return LabelBook(open_labels(opened).new_labels())
+    except OSError:
+        return LabelBook()
+
+
+def _earlier(trial: TrialState) -> tuple[EarlierFacts, ...]:
+    return tuple(
+        EarlierFacts(
+            run_number=run.run_number,
+            state=run.state,
+            reason=clean_line(run.reason),
+            folder=clean_line(run.folder),
+            reward=run.reward,
+            cost_usd=run.cost_usd,
+            cause=clean_line(run.cause),
+            by=clean_line(run.by),
+        )
+        for run in trial.earlier
+    )
+
+
+def _trial(trial: TrialState, word: str, opened: OpenedRun, book: LabelBook) -> TrialFacts:
+    viewer = who_am_i()
     return TrialFacts(
         trial=clean_line(trial.trial),
         folder=clean_line(_trial_folder(trial.trial, opened)),
@@ -238,6 +269,10 @@ def _trial(trial: TrialState, word: str, opened: OpenedRun) -> TrialFacts:
             else None
         ),
         kept=trial.kept,
+        earlier=_earlier(trial),
+        cause=book.cause(trial.trial, viewer),
+        settled=book.settled(trial.trial) is not None,
+        decided=book.decided(trial.trial, viewer),
     )
 
 

@@ -85,6 +85,17 @@ class ChangedFiles(_Shown, frozen=True, kw_only=True):
     deleted: int
 
 
+class EarlierFacts(_Shown, frozen=True, kw_only=True):
+    run_number: int
+    state: str
+    reason: str
+    folder: str
+    reward: float | None
+    cost_usd: float | None
+    cause: str
+    by: str
+
+
 class TrialFacts(_Shown, frozen=True, kw_only=True):
     trial: str
     folder: str
@@ -128,6 +139,10 @@ class TrialFacts(_Shown, frozen=True, kw_only=True):
     artifacts: tuple[ArtifactFacts, ...]
     files_changed: ChangedFiles | None
     kept: bool
+    earlier: tuple[EarlierFacts, ...]
+    cause: str | None
+    settled: bool
+    decided: bool
 
 
 class ArmFacts(_Shown, frozen=True, kw_only=True):

@@ -247,9 +247,30 @@ def _plan(trial: TrialState) -> list[Pieces]:
     if trial.started_at is not None:
         ended = f" to {fmt.wall_time(trial.finished_at)}" if trial.finished_at else ""
         rows.append(_row("started", (f"{fmt.wall_date(trial.started_at)}{ended}", "deck--dim")))
-    if trial.run_number > 1:
-        rows.append(_row("run", (f"{trial.run_number}: earlier ones were interrupted", "deck--dim")))
+    rows += _earlier(trial)
     if trial.project:
         rows.append(_row("project", (clean_line(trial.project), "deck--dim")))
     rows.append(_row("trial", (clean_line(trial.trial), "deck--dim")))
+    return rows
+
+
+def _earlier(trial: TrialState) -> list[Pieces]:
+    """The runs of it that this one followed: how each ended, its cost, why another was made, its files."""
+    if trial.run_number <= 1 and not trial.earlier:
+        return []
+    known = "" if trial.earlier else ": earlier ones were interrupted"
+    rows = [_row("run", (f"{trial.run_number}{known}", "deck--dim"))]
+    for number, run in enumerate(trial.earlier):
+        words = [f"run {run.run_number} {run.state}"]
+        if run.reward is not None:
+            words.append(f"reward {fmt.reward(run.reward)}")
+        if run.cost_usd is not None:
+            words.append(fmt.usd(run.cost_usd))
+        if run.cause:
+            words.append(f"rerun for {run.cause}" + (f" by {run.by}" if run.by else ""))
+        elif run.reason:
+            words.append(run.reason)
+        rows.append(_row("" if number else "earlier", (_DOT[0].join(words), "")))
+        if run.folder:
+            rows.append(_row("", (f"kept in {run.folder}", "deck--dim")))
     return rows

@@ -17,8 +17,12 @@ from engine import events as ev
 from engine.issues import Phase
 from engine.layout import ENGINE
 from engine.owner import this_process
+from engine.readers.open_run import open_run
 from engine.runs.atomic_file import write_json
 from engine.state import RunState
+from engine.triage.causes import Cause
+from engine.triage.label_store import open_labels
+from engine.triage.new_label import new_label
 from tests.console.run_folders import HOSTILE, begun, ended, planned, scored, started, whole_run, write
 from tests.screens.fake_run import at
 
@@ -205,3 +209,45 @@ def test_hostile_text_is_harmless_in_both(tmp_path: Path, capsys: pytest.Capture
 def test_a_run_that_has_not_begun_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show(str(write(tmp_path / "run", [])))
     assert "nothing has happened yet" in capsys.readouterr().out
+
+
+def test_a_trial_tells_the_cause_that_people_decided_and_hides_what_others_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path / "run", whole_run())
+    monkeypatch.setenv("TRIALDECK_USER", "ada")
+    opened = open_run(folder)
+    trial = RunState()
+    trial.apply_all(whole_run())
+    store = open_labels(opened)
+    name = "redis__replay__1"
+    store.append(new_label(store.run_identity, trial.trials[name], "bob", kind="label", cause=Cause.PROVIDER))
+
+    def told() -> tuple[str | None, bool, bool]:
+        found = next(each for each in shown(folder, capsys)["trials"] if each["trial"] == name)
+        return found["cause"], found["settled"], found["decided"]
+
+    assert told() == (None, False, False)
+    store.append(new_label(store.run_identity, trial.trials[name], "ada", kind="label", cause=Cause.AGENT))
+    assert told() == ("agent", False, True)
+    store.append(new_label(store.run_identity, trial.trials[name], "bob", kind="settle", cause=Cause.GRADER))
+    assert told() == ("grader", True, True)
+
+
+def test_case_68_what_a_rerun_set_aside_is_told_with_its_cost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trial = "hello__oracle__1"
+    run = [started(), *planned(["hello"], ["oracle"]), *begun(trial), *scored(trial, False, 0.25)]
+    run += [
+        ev.RerunWanted(at=at(5), trial=trial, cause="provider", by="ada"),
+        ev.TrialInterrupted(at=at(6), trial=trial, run_number=1, reason="rerun", folder=".earlier/1"),
+        *begun(trial),
+        *scored(trial, True, 0.5),
+        *ended(),
+    ]
+    (found,) = shown(write(tmp_path / "run", run), capsys)["trials"]
+    (earlier,) = found["earlier"]
+    assert (earlier["state"], earlier["reward"], earlier["cost_usd"]) == ("failed", 0.0, 0.25)
+    assert (earlier["cause"], earlier["by"], earlier["folder"]) == ("provider", "ada", ".earlier/1")
+    assert (found["reward"], found["discarded_cost_usd"]) == (1.0, 0.25)

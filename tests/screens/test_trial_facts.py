@@ -1,0 +1,38 @@
+"""The facts of a trial, as lines."""
+
+from __future__ import annotations
+
+from engine import events as ev
+from engine.state import RunState
+from screens.trial_facts import facts
+from tests.engine.run_events import at, finished, planned, started
+
+
+def _text(state: RunState, trial: str) -> str:
+    return "\n".join("".join(text for text, _ in pieces) for pieces, _ in facts(state.trials[trial], 100))
+
+
+def test_case_68_the_runs_that_a_rerun_set_aside_are_listed_with_their_cost_cause_and_folder() -> None:
+    state = RunState()
+    state.apply_all(
+        [
+            *planned("t"),
+            started("t"),
+            finished("t", 0.0, 10, cost_usd=0.25),
+            ev.RerunWanted(at=at(11), trial="t", cause="provider", by="ada\x1b[2J"),
+            ev.TrialInterrupted(at=at(12), trial="t", run_number=1, reason="wanted again", folder="t/rerun-1"),
+            started("t", 13, run_number=2),
+            finished("t", 1.0, 20),
+        ]
+    )
+    text = _text(state, "t")
+    assert "run 1 failed" in text
+    assert "$0.25 · rerun for provider by ada" in text
+    assert "kept in t/rerun-1" in text
+    assert "\x1b" not in text
+
+
+def test_a_trial_that_was_run_once_has_no_earlier_runs() -> None:
+    state = RunState()
+    state.apply_all([*planned("t"), started("t"), finished("t", 1.0, 20)])
+    assert "earlier" not in _text(state, "t")
