@@ -16,7 +16,11 @@ from console.out import Out
 def compare(
     runs: Annotated[
         list[str],
-        typer.Argument(help="Runs (folder, name, `last`) or CSV files (task,arm,attempt,reward,cost).", metavar="RUN…"),
+        typer.Argument(
+            help="Runs (folder, name, `last`), or CSV files with task,arm,attempt,reward,cost or "
+            "task_id,a_pass,b_pass,a_cost,b_cost.",
+            metavar="RUN…",
+        ),
     ],
     arm: Annotated[
         list[str] | None, typer.Option("--arm", help="An arm to compare, NAME or RUN:NAME; again for more.")

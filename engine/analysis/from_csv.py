@@ -1,31 +1,41 @@
-"""Outcomes from a CSV file: columns `task`, `arm`, `attempt`, `reward`, `cost` (or `cost_usd`), in any order.
+"""Outcomes from a CSV file, in one of two shapes, columns in any order.
 
-`task` and `reward` have to be there. Without `arm` the whole file is one arm, named after the file; without `attempt`
-every row is the first. An empty reward is a missing verdict, an empty cost is unknown. Where the column is called
-`trial` instead of `task`, attempts are tries of one trial: the last one counts, the earlier ones for their money only.
-A column `discarded` (1 or 0) says so by the row. Lines that begin with `#` are passed over.
+*A row an attempt*: `task`, `arm`, `attempt`, `reward`, `cost` (or `cost_usd`). `task` and `reward` have to be there.
+Without `arm` the whole file is one arm, named after the file; without `attempt` every row is the first. Where the
+column is called `trial` instead of `task`, attempts are tries of one trial: the last one counts, the earlier ones for
+their money only. A column `discarded` (1 or 0) says so by the row.
+
+*A row a task*: `task_id`, `a_pass`, `b_pass`, and `a_cost`, `b_cost` where they are known; `attempt` where a task has
+several rows. The arms are called A and B.
+
+An empty verdict is a missing one, an empty cost is unknown. Lines that begin with `#` are passed over.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import math
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from engine.analysis.arms import Arm, ArmRef, ArmTrials
+from engine.analysis.csv_cells import CellInvalid, amount, attempt_number, flag, verdict
 from engine.analysis.near_equal import near_equal_note
 from engine.analysis.outcomes import TrialOutcome
-from engine.analysis.wording import many
+from engine.analysis.wording import listed, many
 from engine.text import clean_line
 
 MOST_BYTES = 64 << 20
 _SHOWN = 5
 _TASK, _TRIAL = ("task", "task_id"), ("trial",)
 _COST = ("cost", "cost_usd")
+_PASSES = ("a_pass", "b_pass")
+_Value = TypeVar("_Value")
+_EXPECTED = "expected task,arm,attempt,reward,cost or task_id,a_pass,b_pass,a_cost,b_cost"
 
 
 class CsvInvalid(ValueError):
@@ -38,6 +48,16 @@ class CsvArms(msgspec.Struct, frozen=True, kw_only=True):
     arms: tuple[ArmTrials, ...]
     notes: tuple[str, ...]
     rows: dict[tuple[str, str], int]
+
+
+class _Side(msgspec.Struct, frozen=True):
+    """Where a row says how one arm did. `arm` is its column's place, or its name where every row is of this arm."""
+
+    arm: int | str
+    verdict_name: str
+    verdict: int
+    cost_name: str
+    cost: int | None
 
 
 def read_csv(path: Path) -> CsvArms:
@@ -55,21 +75,27 @@ def parse_csv(text: str, name: str) -> CsvArms:
     """Raises CsvInvalid. `name` is the file's, for messages and, without a column `arm`, for the arm."""
     rows = _rows(text, name)
     try:
-        _, head = next(rows)
+        first, head = next(rows)
     except StopIteration:
-        raise CsvInvalid(f"{name}: empty; expected a row of names such as task,arm,attempt,reward,cost") from None
-    columns = {title.strip().lower(): place for place, title in enumerate(head)}
-    task_at = _find(columns, (*_TASK, *_TRIAL))
-    reward_at = columns.get("reward")
-    if task_at is None or reward_at is None:
-        missing = "task" if task_at is None else "reward"
-        raise CsvInvalid(f"{name}, row 1: no column {missing!r}; expected task,arm,attempt,reward,cost")
-    retries = _find(columns, _TASK) is None
-    reader = _Reader(name, columns, task_at, reward_at, _find(columns, _COST), len(head))
+        raise CsvInvalid(f"{name}: empty; {_EXPECTED}") from None
+    titles = [title.strip().lower() for title in head]
+    place = f"{name}, row {first}"
+    twice = [title for title, count in Counter(titles).items() if title and count > 1]
+    if twice:
+        raise CsvInvalid(f"{place}: two columns are called {clean_line(twice[0], 60)!r}; which one counts?")
+    columns = {title: at for at, title in enumerate(titles) if title}
+    task_at = _find(place, columns, (*_TASK, *_TRIAL))
+    if task_at is None:
+        raise CsvInvalid(f"{place}: no column 'task'; {_EXPECTED}")
+    sides = _sides(place, columns, Path(name).stem)
+    retries = _find(place, columns, _TASK) is None
+    reader = _Reader(name, columns, task_at, sides, len(head))
     for number, row in rows:
         reader.take(number, row)
     reader.finish()
-    return _arms(reader, name, retries)
+    known = {*_TASK, *_TRIAL, "attempt", "discarded"}
+    known |= {"arm", "reward", *_COST} if len(sides) == 1 else {*_PASSES, "a_cost", "b_cost"}
+    return _arms(reader, name, retries, [title for title in columns if title not in known])
 
 
 def check_common(found: CsvArms, a: str, b: str, name: str) -> None:
@@ -88,7 +114,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """With the number of the line that each begins on."""
     sample = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
     delimiter = max(",;\t", key=sample.count)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     begins = 1
     try:
         for row in reader:
@@ -99,8 +125,33 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
         raise CsvInvalid(f"{name}, row {reader.line_num}: {error}") from None
 
 
-def _find(columns: dict[str, int], names: Iterable[str]) -> int | None:
-    return next((columns[name] for name in names if name in columns), None)
+def _sides(place: str, columns: Mapping[str, int], stem: str) -> list[_Side]:
+    """The arms that one row tells of. Raises CsvInvalid."""
+    reward = columns.get("reward")
+    passes = [title for title in _PASSES if title in columns]
+    if reward is not None and passes:
+        raise CsvInvalid(f"{place}: both 'reward' and {passes[0]!r}; {_EXPECTED}")
+    if reward is not None:
+        return [_Side(columns.get("arm", stem), "reward", reward, "cost", _find(place, columns, _COST))]
+    if len(passes) == 1:
+        missing = next(title for title in _PASSES if title not in columns)
+        raise CsvInvalid(f"{place}: no column {missing!r}; {_EXPECTED}")
+    if not passes:
+        raise CsvInvalid(f"{place}: no column 'reward'; {_EXPECTED}")
+    return [
+        _Side(
+            letter.upper(), f"{letter}_pass", columns[f"{letter}_pass"], f"{letter}_cost", columns.get(f"{letter}_cost")
+        )
+        for letter in "ab"
+    ]
+
+
+def _find(place: str, columns: Mapping[str, int], names: Iterable[str]) -> int | None:
+    """Raises CsvInvalid where one thing stands in two columns."""
+    there = [name for name in names if name in columns]
+    if len(there) > 1:
+        raise CsvInvalid(f"{place}: both {there[0]!r} and {there[1]!r}; which one counts?")
+    return columns[there[0]] if there else None
 
 
 def _message(name: str, problems: list[tuple[int, str]]) -> str:
@@ -113,12 +164,11 @@ def _message(name: str, problems: list[tuple[int, str]]) -> str:
 class _Reader:
     """Rows as outcomes; what is wrong with them is collected and said at once."""
 
-    def __init__(
-        self, name: str, columns: dict[str, int], task_at: int, reward_at: int, cost_at: int | None, width: int
-    ) -> None:
+    def __init__(self, name: str, columns: Mapping[str, int], task_at: int, sides: Iterable[_Side], width: int) -> None:
         self.name = name
         self.columns = columns
-        self.task_at, self.reward_at, self.cost_at, self.width = task_at, reward_at, cost_at, width
+        self.task_at, self.width = task_at, width
+        self.sides = tuple(sides)
         self.problems: list[tuple[int, str]] = []
         self.outcomes: dict[str, list[TrialOutcome]] = {}
         self.rows: dict[tuple[str, str], int] = {}
@@ -126,22 +176,36 @@ class _Reader:
 
     def take(self, number: int, row: list[str]) -> None:
         if len(row) != self.width:
-            self.problems.append((number, f"{many(len(row), 'cell')}, the first row has {self.width}"))
+            why = "; a decimal comma? write a point" if len(row) > self.width else ""
+            self.problems.append((number, f"{many(len(row), 'cell')}, the first row has {self.width}{why}"))
             return
         task = row[self.task_at]
-        arm = self._cell(row, "arm") if "arm" in self.columns else Path(self.name).stem
-        if not task.strip() or not arm:
-            self.problems.append((number, f"no {'arm' if task.strip() else 'task'}"))
+        if not task.strip():
+            self.problems.append((number, "no task"))
             return
-        attempt = self._attempt(number, row)
-        reward = self._reward(number, row[self.reward_at].strip())
-        cost = self._cost(number, row[self.cost_at].strip() if self.cost_at is not None else "")
+        attempt = self._read(number, attempt_number, self._cell(row, "attempt"))
+        discarded = self._read(number, lambda text: flag("discarded", text), self._cell(row, "discarded"))
+        for side in self.sides:
+            self._take_side(number, row, side, task, attempt, discarded is True)
+
+    def _take_side(
+        self, number: int, row: list[str], side: _Side, task: str, attempt: int | None, discarded: bool
+    ) -> None:
+        arm = side.arm if isinstance(side.arm, str) else row[side.arm].strip()
+        if not arm:
+            self.problems.append((number, "no arm"))
+            return
+        passed = self._read(number, lambda text: verdict(side.verdict_name, text), row[side.verdict])
+        cost_text = row[side.cost] if side.cost is not None else ""
+        cost = self._read(number, lambda text: amount(side.cost_name, text), cost_text)
         if attempt is None:
             return
         key = (arm, task, attempt)
         if key in self._seen:
-            what = f"task {task!r}, arm {arm!r}, attempt {attempt} a second time, first in row {self._seen[key]}"
-            self.problems.append((number, f"{what}; are these attempts? number them"))
+            if side is self.sides[0]:
+                whose = f", arm {arm!r}" if len(self.sides) == 1 else ""
+                what = f"task {task!r}{whose}, attempt {attempt} a second time, first in row {self._seen[key]}"
+                self.problems.append((number, f"{what}; are these attempts? number them"))
             return
         self._seen[key] = number
         self.rows.setdefault((arm, task), number)
@@ -150,14 +214,14 @@ class _Reader:
                 task=task,
                 arm=arm,
                 attempt=attempt,
-                reward=reward,
-                passed=None if reward is None else reward == 1,
-                completed=reward is not None,
-                scored=reward is not None,
+                reward=None if passed is None else float(passed),
+                passed=passed,
+                completed=passed is not None,
+                scored=passed is not None,
                 excluded=False,
                 cost_usd=cost,
                 seconds=None,
-                discarded=self._cell(row, "discarded").lower() in ("1", "true", "yes"),
+                discarded=discarded,
             )
         )
 
@@ -167,44 +231,17 @@ class _Reader:
 
     def _cell(self, row: list[str], column: str) -> str:
         place = self.columns.get(column)
-        return row[place].strip() if place is not None else ""
+        return row[place] if place is not None else ""
 
-    def _attempt(self, number: int, row: list[str]) -> int | None:
-        text = self._cell(row, "attempt")
-        if not text:
-            return 1
-        if text.isascii() and text.isdigit() and int(text[:9]) >= 1 and len(text) < 9:
-            return int(text)
-        self.problems.append((number, f"attempt {text!r} is no whole number from 1"))
-        return None
-
-    def _reward(self, number: int, text: str) -> float | None:
-        if not text:
+    def _read(self, number: int, read: Callable[[str], _Value], text: str) -> _Value | None:
+        try:
+            return read(text)
+        except CellInvalid as error:
+            self.problems.append((number, str(error)))
             return None
-        value = _float(text)
-        if value is None or value not in (0.0, 1.0):
-            self.problems.append((number, f"reward {text!r} is neither 0 nor 1 (empty: no verdict)"))
-            return None
-        return value
-
-    def _cost(self, number: int, text: str) -> float | None:
-        if not text:
-            return None
-        value = _float(text.removeprefix("$"))
-        if value is None or not math.isfinite(value) or value < 0:
-            self.problems.append((number, f"cost {text!r} is no amount of money (empty: unknown)"))
-            return None
-        return value
 
 
-def _float(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _arms(reader: _Reader, name: str, retries: bool) -> CsvArms:
+def _arms(reader: _Reader, name: str, retries: bool, unread: list[str]) -> CsvArms:
     arms = []
     for arm, outcomes in reader.outcomes.items():
         last: dict[str, int] = {}
@@ -217,4 +254,8 @@ def _arms(reader: _Reader, name: str, retries: bool) -> CsvArms:
         origin = {(outcome.task, outcome.attempt): (name, outcome.task) for outcome in kept}
         arms.append(ArmTrials(arm=Arm(arm, (ArmRef(name, arm),)), outcomes=kept, origin=origin, labels={}))
     notes = [near_equal_note(reader.outcomes, "arms")]
+    if unread:
+        notes.append(
+            f"{many(len(unread), 'column')} of {name} not read: {listed([clean_line(one, 60) for one in unread])}"
+        )
     return CsvArms(arms=tuple(arms), notes=tuple(note for note in notes if note), rows=reader.rows)
