@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from engine.readers.open_run import OpenedRun
-from engine.triage.label_store import LabelStore, labels_path
+from engine.triage.label_store import LabelStore, open_labels
 from engine.triage.labels import Label
 from screens.triage_rescue import rescue
 
@@ -81,7 +81,7 @@ class LabelKeeping:
     # --- the thread ---
 
     def _keep(self) -> None:
-        store = LabelStore(labels_path(self._run), self._run.identity)
+        store = open_labels(self._run)
         while True:
             self._wake.clear()
             stopping = self._stop or not threading.main_thread().is_alive()

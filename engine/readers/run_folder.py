@@ -22,6 +22,7 @@ from engine.readers.followed_file import FollowedFile
 from engine.readers.reader import Liveness
 
 _MOST_FIRST = 1 << 20
+_FIRST_EVENTS = 16
 SAMPLES_SEC = 0.2
 """Samples come once a second and trial; a file of them is looked at this often at most."""
 
@@ -96,13 +97,16 @@ class TrialdeckFormat:
             return False
 
     def identity(self, folder: Path) -> str:
-        """The run's id, from its first event; the folder's name before there is one."""
+        """The run's id, from its plan, which is among its first events; the folder's name before there is one."""
         try:
             with (folder / EVENTS).open("rb") as file:
-                first = decode(file.readline(_MOST_FIRST))
+                for _ in range(_FIRST_EVENTS):
+                    found = decode(file.readline(_MOST_FIRST))
+                    if isinstance(found, RunPlanned):
+                        return found.run
         except OSError:
-            first = None
-        return first.run if isinstance(first, RunPlanned) else folder.name
+            pass
+        return folder.name
 
     def reader(self, folder: Path) -> RunFolderReader:
         return RunFolderReader(folder)

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,7 +37,8 @@ def labels_path(run: OpenedRun) -> Path:
 
 
 def open_labels(run: OpenedRun) -> LabelStore:
-    return LabelStore(labels_path(run), run.identity)
+    """A run of ours may have been labelled before it had a plan, or by a name that its folder had: both are it."""
+    return LabelStore(labels_path(run), run.identity, frozenset({run.folder.name}) if run.ours else frozenset())
 
 
 class LabelStore:
@@ -45,8 +47,9 @@ class LabelStore:
     Whoever appends reads the label back with `new_labels` like everybody else's, so that all fold the same order.
     """
 
-    def __init__(self, path: Path, run_identity: str) -> None:
+    def __init__(self, path: Path, run_identity: str, known_as: frozenset[str] = frozenset()) -> None:
         self.path = path
+        self._known_as = known_as
         self.run_identity = run_identity
         self.problems: list[str] = []
         """Lines that are no labels of this run, each said once: cut by a crash, damaged, of another run."""
@@ -73,8 +76,7 @@ class LabelStore:
             return
         data = b"".join(_line_of(label) for label in labels)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(self.path, flags, 0o644)
+        descriptor = _opened(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             with _locked(descriptor):
                 size = os.fstat(descriptor).st_size
@@ -88,7 +90,7 @@ class LabelStore:
     def new_labels(self) -> list[Label]:
         """What anyone has appended since the last call, this store included, in the file's order. Raises OSError."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            descriptor = _opened(self.path, os.O_RDONLY)
         except FileNotFoundError:
             return []
         found: list[Label] = []
@@ -119,6 +121,8 @@ class LabelStore:
             label = _decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
             return self._pass_over(f"{where}: no label (cut off or damaged), left as it is")
+        if label.run in self._known_as:
+            label = msgspec.structs.replace(label, run=self.run_identity)
         if label.run != self.run_identity:
             return self._pass_over(f"{where}: a label of another run, passed over")
         if label.cause is None and label.kind in ("label", "settle"):
@@ -152,6 +156,15 @@ def _writable(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_writable(item) for item in value]
     return value
+
+
+def _opened(path: Path, flags: int) -> int:
+    """A plain file, never a link, a folder, or a pipe that would be waited for. Raises OSError that names it."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is no plain file; labels are kept in one, move this away", str(path))
+    return descriptor
 
 
 @contextmanager

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from engine.readers.open_run import OpenedRun
+from engine import events as ev
+from engine.readers.open_run import OpenedRun, open_run
 from engine.readers.reader import RunReader
 from engine.readers.run_folder import TRIALDECK, TrialdeckFormat
-from engine.triage.label_store import LabelStore, labels_path
+from engine.triage.label_store import LabelStore, labels_path, open_labels
 from engine.user_places import foreign_labels_dir
+from tests.engine.run_events import at, planned
 from tests.engine.triage.labels import label
 
 
@@ -171,3 +175,30 @@ def test_labels_lie_in_our_run_and_outside_of_another_tools(tmp_path: Path) -> N
     assert foreign.parent == foreign_labels_dir()
     assert foreign.name.startswith("harbor-")
     assert labels_path(OpenedRun(tmp_path / "moved", _Foreign())) == foreign
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_what_is_no_plain_file_is_not_waited_for_and_named(store: LabelStore, make: Callable[[Path], None]) -> None:
+    store.path.parent.mkdir()
+    make(store.path)
+    for use in (store.new_labels, lambda: store.append(label())):
+        with pytest.raises(OSError) as raised:
+            use()
+        assert raised.value.filename == str(store.path)
+
+
+def test_labels_stay_with_a_run_whose_folder_was_copied_or_renamed(tmp_path: Path) -> None:
+    """Its id is in its plan, which follows the start of its engine."""
+    folder = tmp_path / "before"
+    folder.mkdir()
+    events = [ev.EngineStarted(at=at(0), pid=1, host="h", session=1), *planned("t")]
+    (folder / "events.jsonl").write_bytes(b"".join(msgspec.json.encode(event) + b"\n" for event in events))
+    run = open_run(folder)
+    assert run.identity == "r"
+    first, old = label(run="r"), label("bob", run="before")
+    open_labels(run).append(first)
+    with labels_path(run).open("ab") as file:
+        file.write(msgspec.json.encode(old) + b"\n")
+    assert [each.who for each in open_labels(run).new_labels()] == [first.who, "bob"]
+    moved = open_run(folder.rename(tmp_path / "after"))
+    assert open_labels(moved).new_labels()[0] == first
