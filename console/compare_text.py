@@ -24,6 +24,7 @@ from engine.analysis.run_differences import question_words
 from engine.analysis.sensitivity import Labels
 from engine.events import RunPlanned, TaskSetInfo, now
 from engine.readers.open_run import open_run
+from engine.runs.card_words import card_words
 from engine.state import RunState
 from engine.triage.label_book import load_labels
 from screens.compare_panes import standing_lines
@@ -38,6 +39,8 @@ class Inputs:
     tables: dict[str, CsvArms] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     foreign: list[Path] = field(default_factory=list)
+    own: dict[str, Path] = field(default_factory=dict)
+    """Folders of our own runs, by label: they have cards."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,9 @@ def gather(paths: Sequence[Path], load: Callable[[Path], RunState], *, labelled:
             continue
         run = open_run(path)
         found.states[label] = load(path)
-        if not run.ours:
+        if run.ours:
+            found.own[label] = path
+        else:
             found.foreign.append(path)
         if labelled:
             try:
@@ -162,6 +167,7 @@ def reports(found: Inputs, asked: Asked) -> list[tuple[Compared, Report]]:
                 attempts=asked.attempts,
                 common_tasks=asked.common_tasks,
                 labelled=asked.labelled,
+                said=card_words(trials[0].arm, trials[other].arm, found.own),
             )
         except TasksDiffer as error:
             raise Unusable(f"{error}. --common-tasks compares on the common ones and lists the others") from None

@@ -31,6 +31,12 @@ def clean_plan(plan: ev.RunPlanned) -> ev.RunPlanned:
                 agent_version=clean_line(arm.agent_version),
                 model=clean_line(arm.model),
                 parameters={clean_line(key): clean(value) for key, value in arm.parameters.items()},
+                provider=clean_line(arm.provider),
+                effort=clean_line(arm.effort),
+                tools=tuple(clean_line(one) for one in arm.tools),
+                mcp=tuple(clean_line(one) for one in arm.mcp),
+                skills=tuple(clean_line(one) for one in arm.skills),
+                prompt_digest=clean_line(arm.prompt_digest),
             )
             for arm in plan.arms
         ),

@@ -10,6 +10,7 @@ from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
 from engine.analysis.movers import Mover, movers
 from engine.analysis.pairs import Attempts
 from engine.analysis.sensitivity import Labels
+from engine.runs.card_words import card_words
 from engine.text import clean_line
 from screens.source import RunSource
 
@@ -185,12 +186,19 @@ class Comparing:
             labels = {label: labels_of(source) for source, label in self.labels.items()}
         arms, other, attempts = list(self.arms), self.other, self.attempts
         common, labelled, key = self.common_tasks, self.labelled, self.key
+        folders = {label: source.folder for source, label in self.labels.items() if source.run.ours}
 
         def work() -> Worked:
             try:
                 trials = [trials_of(arm, states, labels) for arm in arms]
                 compared = compare_arms(
-                    trials, other, states, attempts=attempts, common_tasks=common, labelled=labelled
+                    trials,
+                    other,
+                    states,
+                    attempts=attempts,
+                    common_tasks=common,
+                    labelled=labelled,
+                    said=card_words(arms[0], arms[other], folders),
                 )
             except TasksDiffer as error:
                 return Worked(key, problem=clean_line(str(error)), tasks_differ=error.common > 0)

@@ -71,8 +71,8 @@ def one_each(refs: Iterable[ArmRef], among: Iterable[ArmRef] | None = None) -> l
 
 
 def joined(refs: Iterable[ArmRef], runs: Mapping[str, RunState]) -> list[Arm]:
-    """Arms of the same configuration (name, agent, version, model, parameters) over the same task set, from whatever
-    runs, as one arm each: several runs of one submission are its attempts."""
+    """Arms of the same configuration (all that `ArmInfo` says of them) over the same task set, from whatever runs, as
+    one arm each: several runs of one submission are its attempts."""
     groups: dict[object, list[ArmRef]] = {}
     for ref in refs:
         groups.setdefault(_configuration(runs[ref.run], ref.arm), []).append(ref)
@@ -85,7 +85,8 @@ def _configuration(state: RunState, arm: str) -> object:
     plan = state.plan
     task_set = (plan.task_set.name, plan.task_set.version, plan.task_set.digest) if plan else ()
     parameters = tuple(sorted(info.parameters.items()))
-    return arm, info.agent, info.agent_version, info.model, parameters, task_set
+    shipped = info.provider, info.effort, info.tools, info.mcp, info.skills, info.prompt_digest
+    return arm, info.agent, info.agent_version, info.model, parameters, shipped, task_set
 
 
 def trials_of(arm: Arm, runs: Mapping[str, RunState], labels: Mapping[str, Labels] | None = None) -> ArmTrials:

@@ -14,7 +14,7 @@ from engine.analysis.near_equal import near_equal_note
 from engine.analysis.outcomes import assigned, only_first_attempts
 from engine.analysis.pairs import Attempts, difference, form_pairs
 from engine.analysis.rates import Rate, live_rate
-from engine.analysis.run_differences import Differences, of_arms
+from engine.analysis.run_differences import CONTROLLED, PRODUCT, Differences, of_arms
 from engine.analysis.wording import listed, many
 from engine.state import RunState
 
@@ -69,15 +69,17 @@ def compare_arms(
     labelled: bool = True,
     draws: int = DRAWS,
     seed: int = SEED,
+    said: Differences | None = None,
 ) -> Compared:
-    """The first of `arms` is the baseline A, `arms[other]` is B. `labelled` False leaves every label out.
+    """The first of `arms` is the baseline A, `arms[other]` is B. `labelled` False leaves every label out. `said` is
+    what the run cards of both say beside their events; its question is the one that they were written for.
 
     Raises TasksDiffer, or ValueError as `compare` does.
     """
     a, b = arms[0], arms[other]
     if {ref.run for ref in a.arm.refs} != {ref.run for ref in b.arm.refs}:
         _check_tasks(a, b, common_tasks)
-    apart = of_arms(a.arm, b.arm, runs)
+    apart = _with_cards(of_arms(a.arm, b.arm, runs), said or Differences())
     found = compare(
         a.outcomes,
         b.outcomes,
@@ -95,6 +97,13 @@ def compare_arms(
         found = msgspec.structs.replace(found, notes=(*found.notes, note))
     standings = _standings(arms, attempts, draws, seed) if len(arms) > 2 else ()
     return Compared(found=found, differences=apart, standings=standings)
+
+
+def _with_cards(found: Differences, said: Differences) -> Differences:
+    cards = (*found.cards, *said.cards)
+    if said.question == CONTROLLED and found.question == PRODUCT:
+        cards += (f'the card asks about a "{CONTROLLED}", yet more than the model differs between the arms',)
+    return msgspec.structs.replace(found, cards=cards, unknown=(*found.unknown, *said.unknown))
 
 
 def _check_tasks(a: ArmTrials, b: ArmTrials, common_tasks: bool) -> None:

@@ -266,6 +266,17 @@ def _arms(
         if set_a != set_b:
             found.differ(f"parameter {key}", *("not set" if value is None else value for value in (set_a, set_b)))
             apart.add("parameters")
+    for what, said_a, said_b in (
+        ("provider", a.provider, b.provider),
+        ("effort", a.effort, b.effort),
+        ("tools", ", ".join(a.tools), ", ".join(b.tools)),
+        ("MCP servers", ", ".join(a.mcp), ", ".join(b.mcp)),
+        ("skills", ", ".join(a.skills), ", ".join(b.skills)),
+        ("prompt", _short(a.prompt_digest), _short(b.prompt_digest)),
+    ):
+        if said_a != said_b:
+            found.differ(what, said_a or "not set", said_b or "not set")
+            apart.add(what)
     question = "" if not apart else CONTROLLED if apart == {"model"} else PRODUCT
     return tuple(found.texts), question
 

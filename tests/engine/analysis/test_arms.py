@@ -124,3 +124,15 @@ def test_rank_by_overlap_118_and_112_of_200_both_rank_first() -> None:
     from engine.analysis.rates import wilson
 
     assert ranks([wilson(118, 200), wilson(112, 200), wilson(40, 200), None]) == [1, 1, 3, 1]
+
+
+def test_arms_that_differ_in_effort_alone_are_not_joined_as_attempts_of_one() -> None:
+    runs: dict[str, RunState] = {}
+    for label, effort in (("one", "high"), ("two", "max"), ("three", "high")):
+        state = RunState()
+        info = ev.ArmInfo(name="x", agent="nop", effort=effort)
+        state.apply(
+            ev.RunPlanned(run=label, name=label, task_set=ev.TaskSetInfo(name="s"), arms=(info,), tasks=0, trials=0)
+        )
+        runs[label] = state
+    assert [len(arm.refs) for arm in joined(arm_refs(runs), runs)] == [2, 1]

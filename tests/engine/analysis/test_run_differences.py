@@ -113,3 +113,39 @@ def test_the_question_is_controlled_where_only_the_model_differs_and_product_oth
     found = between((run(), "arm"), (run(effort), "arm"))
     assert found.arms == ("parameter effort: A high, B not set",) and found.question == PRODUCT
     assert between((run(), "arm"), (run(), "arm")).question == ""
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"effort": "max"}, "effort: A not set, B max"),
+        ({"provider": "bedrock"}, "provider: A not set, B bedrock"),
+        ({"tools": ("bash", "edit")}, "tools: A not set, B bash, edit"),
+        ({"mcp": ("search",)}, "MCP servers: A not set, B search"),
+        ({"skills": ("pdf",)}, "skills: A not set, B pdf"),
+        ({"prompt_digest": "sha256:0123456789abcdef"}, "prompt: A not set, B 0123456789ab"),
+    ],
+)
+def test_all_that_a_card_says_of_an_arm_is_compared(changed: dict[str, Any], said: str) -> None:
+    other = msgspec.structs.replace(ARM, model="sol", **changed)
+    found = between((run(), "arm"), (run(other), "arm"))
+    assert said in found.arms
+    assert found.question == PRODUCT  # a model with another effort is not the model alone
+
+
+def test_every_field_of_an_arm_survives_the_cleaning_of_a_plan() -> None:
+    full = ev.ArmInfo(
+        name="n",
+        agent="a",
+        agent_version="1",
+        model="m",
+        parameters={"p": "v"},
+        provider="x",
+        effort="e",
+        tools=("t",),
+        mcp=("s",),
+        skills=("k",),
+        prompt_digest="d",
+    )
+    assert all(getattr(full, field) for field in full.__struct_fields__)  # a new field has to be looked at here
+    assert run(full).arms["n"].info == full
