@@ -53,7 +53,7 @@ def crumbs(source: RunSource, width: int) -> Pieces:
         pieces.append((named, "deck--dim"))
         digest = (state.plan.card_digest or tasks.digest).removeprefix("sha256:")[:7]
         if digest and width >= 100:
-            pieces.append((f" · card {digest}", "deck--dim"))
+            pieces.append((f" · {'card' if state.plan.card_digest else 'tasks'} {digest}", "deck--dim"))
         pieces.append((" · ", "deck--faint"))
     pieces += badge(source, source.clock())
     if source.live and width >= 100:

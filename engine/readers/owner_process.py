@@ -18,14 +18,14 @@ _MOST_LOOKED_AT = 200
 
 def worked_on_here(folder: Path, words: Iterable[str], ignored: Iterable[str] = ()) -> bool:
     """Whether a process of this host has a file below `folder` open, or, where its files can't be asked for, names the
-    folder in its command. Only processes are looked at whose command's first words have one of `words` in them and
-    none of `ignored` as an argument of its own. Costs a look at each process; never raises."""
-    wanted, unwanted = tuple(words), frozenset(ignored)
+    folder in its command. Only processes are looked at whose program, script or module is called one of `words` and
+    that have none of `ignored` as an argument of its own. Costs a look at each process; never raises."""
+    wanted, unwanted = frozenset(words), frozenset(ignored)
     top = os.path.realpath(folder)
     looked_at = 0
     for process in psutil.process_iter(["pid", "cmdline"]):
         command = process.info["cmdline"] or []
-        if process.pid == os.getpid() or not _names(command[:3], wanted) or unwanted & set(command[:4]):
+        if process.pid == os.getpid() or wanted.isdisjoint(_called(command)) or unwanted & set(command[:4]):
             continue
         looked_at += 1
         if looked_at > _MOST_LOOKED_AT:
@@ -35,8 +35,19 @@ def worked_on_here(folder: Path, words: Iterable[str], ignored: Iterable[str] = 
     return False
 
 
-def _names(command: list[str], words: tuple[str, ...]) -> bool:
-    return any(word in part.rpartition(os.sep)[2].lower() for part in command for word in words)
+def _called(command: list[str]) -> set[str]:
+    """What a command runs: the program, and where that is a Python, its script or the parts of its module's name."""
+    if not command:
+        return set()
+    program = Path(command[0]).name.lower()
+    names = {program}
+    if program.startswith("python"):
+        for number, word in enumerate(command[1:], 1):
+            if word == "-m":
+                return names | set("".join(command[number + 1 : number + 2]).lower().split("."))
+            if not word.startswith("-"):
+                return names | {Path(word).stem.lower()}
+    return names
 
 
 def _works_on(process: psutil.Process, command: list[str], top: str) -> bool:

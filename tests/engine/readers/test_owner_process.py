@@ -39,6 +39,20 @@ def test_a_process_of_that_name_with_a_file_open_in_the_folder_works_on_it(tmp_p
         reader.kill()
 
 
+def test_a_process_that_only_is_given_a_path_of_that_name_is_not_the_owner_case_76(tmp_path: Path) -> None:
+    job = tmp_path / "someharness-jobs"
+    job.mkdir()
+    (job / "job.log").touch()
+    script = tmp_path / "reader.py"
+    script.write_text(_HOLD)
+    with _hold(script, str(job / "job.log")) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "held\n"
+        assert not worked_on_here(job, ["someharness"])
+        assert worked_on_here(job, ["reader"])
+        reader.kill()
+
+
 def test_a_pulse_beats_while_what_a_folder_says_moves_on() -> None:
     now = [100.0]
     pulse = Pulse(silent_sec=10.0, clock=lambda: now[0])
