@@ -45,14 +45,16 @@ class _Job:
     trial: TrialState
     stamp: Stamp
     urgent: bool
+    done: int
 
 
 @dataclass(frozen=True)
 class WorkedOut:
-    """`problem`: the rules failed on this trial, in words."""
+    """`problem`: the rules failed on this trial, in words. `done`: how many trials of the run were over then."""
 
     trial: str
     stamp: Stamp
+    done: int
     proposal: Proposal
     problem: str = ""
 
@@ -70,6 +72,8 @@ class Proposals(Mapping[str, Proposal]):
         self._short: dict[str, tuple[Stamp, Proposal]] = {}
         self._full: OrderedDict[str, tuple[Stamp, Proposal]] = OrderedDict()
         self._problems: dict[str, str] = {}
+        self._looked_at: dict[str, dict[str, int]] = {}
+        self._first_done: int | None = None
         self._kinds: dict[tuple[object, ...], Finding] = {}
         self._wanted: dict[str, None] = {}
         self._underway: dict[str, Stamp] = {}
@@ -138,7 +142,7 @@ class Proposals(Mapping[str, Proposal]):
         return (found is None or found[0] != wanted) and (waiting or self._underway.get(trial) != wanted)
 
     def _start(self, trial: TrialState, *, urgent: bool = False) -> None:
-        job = _Job(copy.deepcopy(trial), stamp(trial), urgent)
+        job = _Job(copy.deepcopy(trial), stamp(trial), urgent, self._source.state.done)
         self._underway[trial.trial] = job.stamp
         if urgent:
             self._jobs.appendleft(job)
@@ -165,6 +169,7 @@ class Proposals(Mapping[str, Proposal]):
             if self._underway.get(found.trial) == found.stamp:
                 del self._underway[found.trial]
                 self._hurried.discard(found.trial)
+            self._look_again_beside(found)
             self._short[found.trial] = found.stamp, self._in_short(found.proposal)
             self._full[found.trial] = found.stamp, found.proposal
             self._full.move_to_end(found.trial)
@@ -176,6 +181,23 @@ class Proposals(Mapping[str, Proposal]):
             self._full.popitem(last=False)
         self._feed()
         return changed
+
+    def _look_again_beside(self, found: WorkedOut) -> None:
+        """A trial that ended while the run goes on may change what is to be said of its task's other trials (flaky, a
+        fault of the task): those looked at before it are looked at again. In a run that stands still none is."""
+        trial = self._source.state.trials.get(found.trial)
+        if trial is None:
+            return
+        beside = self._looked_at.setdefault(trial.task, {})
+        known = self._short.get(found.trial)
+        if self._first_done is None:
+            self._first_done = found.done
+        if found.done > self._first_done and (known is None or known[0] != found.stamp):
+            self._wanted.update(
+                {other: None for other, done in beside.items() if done < found.done and other not in self._underway}
+            )
+            self._wanted.pop(found.trial, None)
+        beside[found.trial] = found.done
 
     def _in_short(self, proposal: Proposal) -> Proposal:
         """Which rules speak for what: there are few kinds, so ten thousand trials share them."""
@@ -214,12 +236,12 @@ class Proposals(Mapping[str, Proposal]):
             try:
                 logs = self._source.logs(trial)
                 found = self._rules(job.trial, self._source.state, self._source.trial_folder(trial), logs)
-                return WorkedOut(trial, job.stamp, found)
+                return WorkedOut(trial, job.stamp, job.done, found)
             except RuntimeError as error:  # the run's state grew while it was looked through
                 if not left:
-                    return WorkedOut(trial, job.stamp, Proposal(cause=None), _words(error))
+                    return WorkedOut(trial, job.stamp, job.done, Proposal(cause=None), _words(error))
             except Exception as error:  # whatever it is, it belongs on the screen
-                return WorkedOut(trial, job.stamp, Proposal(cause=None), _words(error))
+                return WorkedOut(trial, job.stamp, job.done, Proposal(cause=None), _words(error))
         raise AssertionError
 
 

@@ -311,6 +311,46 @@ def test_ten_thousand_failures_are_remembered_in_short(tmp_path: Path) -> None:
     assert len(in_full) == triage_proposals.MOST_IN_FULL
 
 
+def test_case_55_a_trial_that_ends_in_a_live_run_has_its_tasks_other_trials_looked_at_again(tmp_path: Path) -> None:
+    """The verdicts of attempts disagree only once there are two; a run that stands still is looked at once."""
+    source = RunSource(tmp_path)
+    plan = [ev.TrialPlanned(task=name[0], trial=name, arm="a", attempt=1, position=1) for name in ("x1", "x2", "y1")]
+    source.state.apply_all([*plan, *(ev.TrialStarted(trial=trial.trial) for trial in plan)])
+
+    def end(trial: str, reward: float) -> None:
+        source.state.apply(
+            ev.TrialFinished(trial=trial, outcome="scored", passed=reward == 1, reward=reward, seconds=1.0)
+        )
+
+    looked: list[str] = []
+
+    def found(trial: TrialState, state: RunState, folder: Path, logs: list[LogFile]) -> Proposal:
+        looked.append(trial.trial)
+        return Proposal(cause=None)
+
+    came = threading.Event()
+    proposals = triage_proposals.Proposals(source, came.set, found)
+
+    def look() -> None:
+        proposals.want(source.state.trials)
+        ends = time.monotonic() + BOUND_SEC
+        while proposals.waiting and time.monotonic() < ends:
+            came.wait(1.0)
+            came.clear()
+            proposals.take()
+
+    end("x1", 0.0)
+    end("y1", 0.0)
+    look()
+    assert sorted(looked) == ["x1", "y1"]
+    end("x2", 1.0)
+    look()
+    assert looked[2:] == ["x2", "x1"]
+    look()
+    proposals.close()
+    assert len(looked) == 4
+
+
 def test_asking_for_a_row_has_the_rules_look_at_it(run: Path) -> None:
     with seat(run) as ada:
         assert ada.desk.proposal(OOM) is None
