@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,15 @@ from engine.analysis.as_text import comparison_lines
 from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
 from engine.analysis.from_csv import CsvArms, CsvInvalid, check_common, read_csv
 from engine.analysis.pairs import Attempts
+from engine.analysis.record_text import Record
 from engine.analysis.report import Report, make_report, report_document, source_line
 from engine.analysis.run_differences import question_words
 from engine.analysis.sensitivity import Labels
 from engine.events import RunPlanned, TaskSetInfo, now
 from engine.readers.open_run import open_run
+from engine.runs.card import CardInvalid, RunCard, read_card
 from engine.runs.card_words import card_words
+from engine.runs.decision_record import decision_record
 from engine.state import RunState
 from engine.triage.label_book import load_labels
 from screens.compare_panes import standing_lines
@@ -152,9 +156,22 @@ def _renamed(table: ArmTrials, arm: Arm) -> ArmTrials:
     return msgspec.structs.replace(table, arm=arm, outcomes=outcomes)
 
 
+def decided(found: Inputs, asked: Asked) -> Record:
+    """The decision record. Raises Unusable."""
+    trials = choose(found, asked)
+    cards: dict[str, RunCard] = {}
+    for label, folder in found.own.items():
+        with suppress(CardInvalid):  # told of among the differences of the cards, where it is there
+            cards[label] = read_card(folder)
+    return decision_record([one for _, one in _compared(found, asked, trials)], trials, found.states, cards)
+
+
 def reports(found: Inputs, asked: Asked) -> list[tuple[Compared, Report]]:
     """The baseline against each other arm. Raises Unusable."""
-    trials = choose(found, asked)
+    return _compared(found, asked, choose(found, asked))
+
+
+def _compared(found: Inputs, asked: Asked, trials: Sequence[ArmTrials]) -> list[tuple[Compared, Report]]:
     made_at = now()
     results = []
     for other in range(1, len(trials)):

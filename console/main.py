@@ -20,6 +20,7 @@ COMMANDS = (
     "show",
     "triage",
     "compare",
+    "report",
     "runs",
     "cancel",
     "rerun",

@@ -47,20 +47,14 @@ def report_html(report: Report) -> str:
     a, b = found.arms
     title = f"{a.name} against {b.name}"
     table = found.table
-    parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{text_of(title)}</title>",
-        f"<style>{_STYLE}{svg_style()}</style></head><body>",
+    body = [
         f"<h1>{text_of(title)}</h1>",
-        _paragraph(what_was_compared(found)),
-        *([_paragraph(f"Question: {report.question}.")] if report.question else []),
+        paragraph(what_was_compared(found)),
+        *([paragraph(f"Question: {report.question}.")] if report.question else []),
         *(f'<p class="warn">! {text_of(text)}</p>' for text in report.limits),
         report_svg(report, standalone=False),
         "<h2>Rates</h2>",
-        _table(
+        table_of(
             [*_COUNTS, "rate", "interval", "of completed", "missing all lost – all won"],
             [
                 (
@@ -78,21 +72,21 @@ def report_html(report: Report) -> str:
                 for side, arm in sides(found)
             ],
         ),
-        *(_paragraph(f"cost {cost_line(side, arm)}") for side, arm in sides(found)),
-        *(_paragraph(line) for line in pass_at_k_lines(found, every=True)),
-        *([_paragraph(cascade_line(found))] if cascade_line(found) else []),
+        *(paragraph(f"cost {cost_line(side, arm)}") for side, arm in sides(found)),
+        *(paragraph(line) for line in pass_at_k_lines(found, every=True)),
+        *([paragraph(cascade_line(found))] if cascade_line(found) else []),
         "<h2>Difference</h2>",
-        _paragraph(f"{difference_line(found)} {method_line(found.difference)}"),
-        *([_paragraph(reward_line(found))] if reward_line(found) else []),
-        _paragraph(mcnemar_line(found)),
-        _paragraph(power_line(found)),
-        _table(
+        paragraph(f"{difference_line(found)} {method_line(found.difference)}"),
+        *([paragraph(reward_line(found))] if reward_line(found) else []),
+        paragraph(mcnemar_line(found)),
+        paragraph(power_line(found)),
+        table_of(
             ["first attempts", "B resolved", "B not"],
             [("A resolved", table.both, table.a_only), ("A not", table.b_only, table.neither)],
         ),
         *_standings(report),
         "<h2>Sensitivity</h2>",
-        _table(
+        table_of(
             ["reading", "pairs left out", "verdicts set", "A", "B", "A − B"],
             [
                 (
@@ -109,19 +103,31 @@ def report_html(report: Report) -> str:
         "<h2>Tasks on which the first attempts disagree</h2>",
         _discordant(report),
         "<h2>Sources</h2>",
-        *(_paragraph(text) for text in report.arm_differences),
-        *(_paragraph(source_line(source)) for source in report.sources),
+        *(paragraph(text) for text in report.arm_differences),
+        *(paragraph(source_line(source)) for source in report.sources),
         f'<p class="dim">made {report.made_at.isoformat()} by {text_of(report.made_by)}</p>',
-        "</body></html>",
     ]
-    return "\n".join(parts) + "\n"
+    return page(title, body)
 
 
-def _paragraph(text: str) -> str:
+def page(title: str, body: Iterable[str]) -> str:
+    """`title` is text, `body` is HTML."""
+    head = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{text_of(title)}</title>",
+        f"<style>{_STYLE}{svg_style()}</style></head><body>",
+    ]
+    return "\n".join([*head, *body, "</body></html>"]) + "\n"
+
+
+def paragraph(text: str) -> str:
     return f"<p>{text_of(text)}</p>"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def table_of(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = ["<table><thead><tr>" + "".join(f"<th>{text_of(cell)}</th>" for cell in head) + "</tr></thead><tbody>"]
     lines += ["<tr>" + "".join(f"<td>{text_of(str(cell))}</td>" for cell in row) + "</tr>" for row in rows]
     return "\n".join([*lines, "</tbody></table>"])
@@ -130,12 +136,12 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def _discordant(report: Report) -> str:
     found = report.found
     if not found.discordant:
-        return _paragraph("None.")
+        return paragraph("None.")
     rows = [
         (task.task, f"{task.only.upper()} only", say.reward(task.reward_a), say.reward(task.reward_b))
         for task in (*found.a_only, *found.b_only)
     ]
-    return _table(["task", "resolved by", "reward A", "reward B"], rows)
+    return table_of(["task", "resolved by", "reward A", "reward B"], rows)
 
 
 def _standings(report: Report) -> list[str]:
@@ -156,4 +162,4 @@ def _standings(report: Report) -> list[str]:
     ]
     looked = f"{len(rows) - 1} arms were compared with the baseline; each is one more chance to be wrong."
     head = ["arm", "rank", "rate", "interval", "baseline − arm", "interval", "p (exact)", "p (Holm)"]
-    return ["<h2>All arms</h2>", _paragraph(looked), _table(head, rows)]
+    return ["<h2>All arms</h2>", paragraph(looked), table_of(head, rows)]
