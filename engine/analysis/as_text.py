@@ -145,9 +145,11 @@ def pass_at_k_lines(found: Comparison, *, every: bool = False) -> list[str]:
                 f", {say.many(len(at.lacking), 'task')} with fewer: {say.listed(at.lacking, 3)}" if at.lacking else ""
             )
             left_out = f", {say.many(at.left_out, 'attempt')} not counted" if at.left_out else ""
+            ranges = [f" ({say.percent_range(one)})" if one else "" for one in (at.any_interval, at.all_interval)]
+            uneven = f", with {at.uneven[0]} to {at.uneven[1]} attempts" if at.uneven else ""
             lines.append(
-                f"{side}  pass@{at.k} {say.percent(at.any_of_k)} · pass^{at.k} {say.percent(at.all_of_k)}"
-                f" of {say.many(at.tasks, 'task')}{lacking}{left_out}"
+                f"{side}  pass@{at.k} {say.percent(at.any_of_k)}{ranges[0]} · pass^{at.k} {say.percent(at.all_of_k)}"
+                f"{ranges[1]} of {say.many(at.tasks, 'task')}{uneven}{lacking}{left_out}"
             )
     return lines
 

@@ -65,8 +65,14 @@ def mean_interval(
 ) -> Bootstrap:
     """The mean over tasks of one number per task: a rate, or a paired difference A − B."""
     array = np.asarray(values, dtype=np.float64)
-    means = np.round(_resampled_sums(array[:, None], draws, seed)[:, 0] / max(array.size, 1), _DECIMALS)
-    return _summary(float(array.mean()), means, array, draws, seed, confidence)
+    means = resampled_means(array, draws=draws, seed=seed)
+    return summarised(float(array.mean()), means, array, draws, seed, confidence)
+
+
+def resampled_means(values: Sequence[float] | Floats, *, draws: int = DRAWS, seed: int = SEED) -> Floats:
+    """The mean over tasks in each draw, shape (draws,): for means of several task sets that are drawn apart."""
+    array = np.asarray(values, dtype=np.float64)
+    return np.round(_resampled_sums(array[:, None], draws, seed)[:, 0] / max(array.size, 1), _DECIMALS)
 
 
 def ratio_interval(
@@ -91,10 +97,13 @@ def ratio_interval(
     np.divide(sums[:, 0], sums[:, 1], out=ratios, where=sums[:, 1] > 0)
     ratio = float(over / under)
     deviations = (rows[:, 0] - ratio * rows[:, 1]) * len(rows) / under
-    return _summary(ratio, np.round(ratios, _DECIMALS), deviations, draws, seed, confidence)
+    return summarised(ratio, np.round(ratios, _DECIMALS), deviations, draws, seed, confidence)
 
 
-def _summary(estimate: float, resampled: Floats, values: Floats, draws: int, seed: int, confidence: float) -> Bootstrap:
+def summarised(
+    estimate: float, resampled: Floats, values: Floats, draws: int, seed: int, confidence: float = CONFIDENCE
+) -> Bootstrap:
+    """Of the statistic's resampled values; `values` are what its standard error comes from, one a task."""
     outside = (1 - confidence) / 2
     ordered = np.sort(resampled)
     return Bootstrap(

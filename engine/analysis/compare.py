@@ -26,7 +26,7 @@ from engine.analysis.pairs import (
 )
 from engine.analysis.pass_at_k import PassAtK, pass_at_k
 from engine.analysis.power import Power, detectable, detectable_from_discordance
-from engine.analysis.rates import arm_rate, count, live_rate
+from engine.analysis.rates import LIVE_DRAWS, arm_rate, count, live_rate
 from engine.analysis.sensitivity import Labels, SensitivityView, sensitivity
 from engine.analysis.wording import listed, many
 
@@ -224,7 +224,9 @@ def _summary(name: str, outcomes: list[TrialOutcome], draws: int, seed: int) -> 
         cost_per_resolved=money.per_resolved,
         cost_per_resolved_interval=cost_interval(outcomes, draws=draws, seed=seed),
         cost_per_resolved_is_lower_bound=money.is_lower_bound,
-        pass_at_k=tuple(pass_at_k(outcomes, k) for k in range(2, min(most, _MOST_K) + 1)),
+        pass_at_k=tuple(
+            pass_at_k(outcomes, k, draws=min(draws, LIVE_DRAWS), seed=seed) for k in range(2, min(most, _MOST_K) + 1)
+        ),
     )
 
 

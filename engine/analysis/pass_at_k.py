@@ -10,12 +10,14 @@ from collections.abc import Iterable
 import msgspec
 
 from engine.analysis.outcomes import TrialOutcome, attempts_by_task
+from engine.analysis.rates import wilson
 
 
 class PassAtK(msgspec.Struct, frozen=True, kw_only=True):
     """Means over the `tasks` that have at least k attempts; both None where no task has. `lacking` are the tasks with
     fewer. Attempts that never came to their end, or that a label excludes, are not among a task's attempts;
-    `left_out` counts them.
+    `left_out` counts them. Intervals are of tasks drawn anew (Wilson over tasks where all do equally well), None where
+    nobody asked for them. `uneven`: the (fewest, most) attempts of the tasks that carry the number, where they differ.
     """
 
     k: int
@@ -24,6 +26,9 @@ class PassAtK(msgspec.Struct, frozen=True, kw_only=True):
     tasks: int
     lacking: tuple[str, ...]
     left_out: int
+    any_interval: tuple[float, float] | None = None
+    all_interval: tuple[float, float] | None = None
+    uneven: tuple[int, int] | None = None
 
 
 def any_of(n: int, c: int, k: int) -> float:
@@ -45,10 +50,12 @@ def _check(n: int, c: int, k: int) -> None:
         raise ValueError(f"pass@{k} is not available of {n} attempts")
 
 
-def pass_at_k(outcomes: Iterable[TrialOutcome], k: int) -> PassAtK:
+def pass_at_k(outcomes: Iterable[TrialOutcome], k: int, *, draws: int = 0, seed: int = 7) -> PassAtK:
+    """With intervals where `draws` says how often tasks are drawn."""
     each_any: list[float] = []
     each_all: list[float] = []
     lacking: list[str] = []
+    attempts: set[int] = set()
     left_out = 0
     for task, trials in attempts_by_task(outcomes).items():
         counted = [trial for trial in trials if trial.completed and not trial.excluded]
@@ -56,6 +63,7 @@ def pass_at_k(outcomes: Iterable[TrialOutcome], k: int) -> PassAtK:
         if len(counted) < k:
             lacking.append(task)
             continue
+        attempts.add(len(counted))
         passed = sum(trial.resolved for trial in counted)
         each_any.append(any_of(len(counted), passed, k))
         each_all.append(all_of(len(counted), passed, k))
@@ -66,4 +74,18 @@ def pass_at_k(outcomes: Iterable[TrialOutcome], k: int) -> PassAtK:
         tasks=len(each_any),
         lacking=tuple(lacking),
         left_out=left_out,
+        any_interval=_interval(each_any, draws, seed),
+        all_interval=_interval(each_all, draws, seed),
+        uneven=(min(attempts), max(attempts)) if len(attempts) > 1 else None,
     )
+
+
+def _interval(values: list[float], draws: int, seed: int) -> tuple[float, float] | None:
+    if not values or not draws:
+        return None
+    from engine.analysis.bootstrap import mean_interval
+
+    spread = mean_interval(values, draws=draws, seed=seed)
+    if spread.degenerate:
+        return wilson(min(spread.estimate, 1.0) * len(values), len(values))
+    return spread.low, spread.high
