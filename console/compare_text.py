@@ -12,8 +12,8 @@ import msgspec
 
 from console.errors import Unusable
 from engine.analysis.arms import Arm, ArmRef, ArmTrials, NoSuchArm, arm_refs, one_each, pick, select, trials_of
-from engine.analysis.as_csv import report_csv
-from engine.analysis.as_html import report_html
+from engine.analysis.as_csv import reports_csv
+from engine.analysis.as_html import reports_html
 from engine.analysis.as_markdown import report_markdown
 from engine.analysis.as_svg import report_svg
 from engine.analysis.as_text import comparison_lines
@@ -222,15 +222,24 @@ def text_lines(results: Sequence[tuple[Compared, Report]], width: int) -> list[s
 
 
 def document(results: Sequence[tuple[Compared, Report]]) -> bytes:
-    """One comparison as its document; several as `comparisons` of one."""
+    """One comparison as its document; several as `comparisons` of one, beside all arms, the baseline first."""
     documents: list[dict[str, Any]] = [report_document(report) for _, report in results]
-    plain: Any = documents[0] if len(documents) == 1 else {"version": 1, "comparisons": documents}
+    plain: Any = documents[0]
+    if len(documents) > 1:
+        plain = {
+            "version": 1,
+            "arms": [documents[0]["arms"][0], *(one["arms"][1] for one in documents)],
+            "card_differences": list(dict.fromkeys(text for one in documents for text in one["card_differences"])),
+            "standings": documents[0]["standings"],
+            "comparisons": documents,
+        }
     return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
 
 
-WRITERS: Mapping[str, Callable[[Report], str]] = {
-    "markdown": report_markdown,
-    "csv": report_csv,
-    "html": report_html,
-    "svg": report_svg,
+WRITERS: Mapping[str, Callable[[Sequence[Report]], str]] = {
+    "markdown": lambda reports: "\n".join(report_markdown(report) for report in reports),
+    "csv": reports_csv,
+    "html": reports_html,
+    "svg": lambda reports: report_svg(reports[0]),
 }
+"""Of the baseline against each other arm; a picture has all of them."""

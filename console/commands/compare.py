@@ -79,16 +79,14 @@ def _write(paths: list[Path], asked: object, printed: str, files: dict[str, str]
     assert isinstance(asked, Asked)
     found = gather(paths, lambda path: load(path)[0], labelled=asked.labelled)
     results = reports(found, asked)
-    report = results[0][1]
+    every = [report for _, report in results]
     out = Out()
     if printed == "json":
         out.json(document(results))
     elif printed == "text":
         out.lines(text_lines(results, out.width))
-    elif printed == "markdown":
-        out.lines("\n".join(WRITERS["markdown"](one) for _, one in results).splitlines())
     elif printed:
-        out.lines(WRITERS[printed](report).splitlines())
+        out.lines(WRITERS[printed](every).splitlines())
     for name, file in files.items():
         if file and file != "-":
             path = Path(file).expanduser()
@@ -96,6 +94,6 @@ def _write(paths: list[Path], asked: object, printed: str, files: dict[str, str]
                 refuse_foreign(path.parent, found.foreign)
             except ValueError as error:
                 raise Unusable(f"--{name} {file}: {error}") from None
-            replace(path, WRITERS[name](report).encode("utf-8", "replace"))
+            replace(path, WRITERS[name](every).encode("utf-8", "replace"))
             if printed == "":
                 out.line(f"{path} written")

@@ -43,12 +43,32 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def report_html(report: Report) -> str:
+    return reports_html([report])
+
+
+def reports_html(reports: Sequence[Report]) -> str:
+    """Several arms against one baseline: one after the other, all arms once at the end."""
+    body = [line for report in reports for line in _body(report)]
+    return page(
+        "; ".join(_title(report) for report in reports),
+        [
+            *body,
+            *_standings(reports[0]),
+            f'<p class="dim">made {reports[0].made_at.isoformat()} by {text_of(reports[0].made_by)}</p>',
+        ],
+    )
+
+
+def _title(report: Report) -> str:
+    a, b = report.found.arms
+    return f"{a.name} against {b.name}"
+
+
+def _body(report: Report) -> list[str]:
     found = report.found
-    a, b = found.arms
-    title = f"{a.name} against {b.name}"
     table = found.table
-    body = [
-        f"<h1>{text_of(title)}</h1>",
+    return [
+        f"<h1>{text_of(_title(report))}</h1>",
         paragraph(what_was_compared(found)),
         *([paragraph(f"Question: {report.question}.")] if report.question else []),
         *(f'<p class="warn">! {text_of(text)}</p>' for text in report.limits),
@@ -84,7 +104,6 @@ def report_html(report: Report) -> str:
             ["first attempts", "B resolved", "B not"],
             [("A resolved", table.both, table.a_only), ("A not", table.b_only, table.neither)],
         ),
-        *_standings(report),
         "<h2>Sensitivity</h2>",
         table_of(
             ["reading", "pairs left out", "verdicts set", "A", "B", "A − B"],
@@ -105,9 +124,7 @@ def report_html(report: Report) -> str:
         "<h2>Sources</h2>",
         *(paragraph(text) for text in report.arm_differences),
         *(paragraph(source_line(source)) for source in report.sources),
-        f'<p class="dim">made {report.made_at.isoformat()} by {text_of(report.made_by)}</p>',
     ]
-    return page(title, body)
 
 
 def page(title: str, body: Iterable[str]) -> str:

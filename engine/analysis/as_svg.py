@@ -59,14 +59,17 @@ def report_svg(report: Report, *, standalone: bool = True) -> str:
         y += _ROW
     lines += _axis(top - 14, y - 14, 0.0, 1.0, [(share / 4, f"{25 * share} %") for share in range(5)])
     y += 36
-    delta = found.difference
-    if delta.estimate is not None and delta.low is not None and delta.high is not None:
-        reach = _reach(max(abs(delta.low), abs(delta.high), abs(delta.estimate)))
+    apart = _differences(report)
+    if apart:
+        reach = _reach(max(abs(value) for _, *values in apart for value in values))
         ticks = [(step * reach / 2, f"{say.signed(50 * step * reach, 0)}") for step in range(-2, 3)]
-        numbers = f"{say.points(delta.estimate)}  {say.points_range(delta.low, delta.high)}"
-        lines += _row(y, "A − B, points", delta.estimate, (delta.low, delta.high), -reach, reach, numbers)
-        lines += _axis(y - 14, y + _ROW - 14, -reach, reach, ticks, zero=True)
-        y += _ROW + 36
+        top = y
+        for name, estimate, low, high in apart:
+            numbers = f"{say.points(estimate)}  {say.points_range(low, high)}"
+            lines += _row(y, name, estimate, (low, high), -reach, reach, numbers)
+            y += _ROW
+        lines += _axis(top - 14, y - 14, -reach, reach, ticks, zero=True)
+        y += 36
     notes = [difference_line(found), mcnemar_line(found)]
     notes += [f"! {text}" for text in report.limits]
     notes += [source_line(source) for source in report.sources]
@@ -108,6 +111,20 @@ def _rates(report: Report) -> list[_Rate]:
             numbers = f"{rate.passed}/{rate.of}  {say.percent(rate.rate)}  {say.percent_range(rate.interval)}"
             rows.append((f"  {other.name}", rate.rate, rate.interval, numbers))
     return rows
+
+
+def _differences(report: Report) -> list[tuple[str, float, float, float]]:
+    """The baseline minus B, and minus every other arm where there are more; name, estimate, low, high."""
+    delta = report.found.difference
+    rows = [("A − B, points", delta.estimate, delta.low, delta.high)]
+    shown = {arm.name for arm in report.found.arms}
+    others = [arm for arm in report.standings if arm.name not in shown]
+    rows += [(f"A − {arm.name}", arm.difference, arm.low, arm.high) for arm in others[: _MOST_ARMS - 2]]
+    return [
+        (name, estimate, low, high)
+        for name, estimate, low, high in rows
+        if estimate is not None and low is not None and high is not None
+    ]
 
 
 def _sensitivity(report: Report) -> str:

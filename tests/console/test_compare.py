@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -137,3 +138,21 @@ def test_more_than_two_arms_are_each_compared_with_the_baseline(tmp_path: Path) 
     assert [one["arms"][1]["name"] for one in found["comparisons"]] == ["sol-6.1", "third"]
     assert found["comparisons"][1]["standings"][2]["adjusted"]["looked_at"] == 2
     assert "2 arms looked at against the baseline" in told(folder).stdout
+
+
+def test_every_format_has_all_of_more_than_two_arms(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    rows = "".join(
+        f"t{n},{arm},{int(n % step == 0)}\n" for n in range(8) for arm, step in (("X", 1), ("Y", 2), ("Z", 4))
+    )
+    path.write_text(f"task,arm,reward\n{rows}")
+    found = document(path)
+    assert [(arm["name"], arm["resolved"]) for arm in found["arms"]] == [("X", 8), ("Y", 4), ("Z", 2)]
+    assert [arm["rank"] for arm in found["standings"]] == [1, 1, 2]
+    lines = [line for line in told(path, "--csv").stdout.splitlines() if not line.startswith(("#", '"#'))]
+    read = list(csv.DictReader(lines))
+    assert [(row["arm_a"], row["arm_b"]) for row in read] == [("X", "Y")] * 8 + [("X", "Z")] * 8
+    page, picture = told(path, "--html", "-").stdout, told(path, "--svg", "-").stdout
+    assert "<h1>X against Y</h1>" in page and "<h1>X against Z</h1>" in page and page.count("<h2>All arms</h2>") == 1
+    assert "A − B, points" in picture and "A − Z" in picture
+    assert told(path, "--markdown").stdout.count("## X against") == 2
