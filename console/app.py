@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from rich.text import Text
 from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import ModalScreen
 
 from console.app_habits import AppHabits
+from console.app_leaving import AppLeaving
 from console.engine_control import ControlFor, EngineControl
-from console.engine_end import DEAD, last_words
 from console.habits import Habits
 from console.open_sources import OpenSources, TooManyOpen
 from console.palette import DeckCommands
 from console.theme import NO_COLOUR_THEME, THEMES, shades
 from engine.events import now as wall_clock
-from engine.layout import ENGINE_LOG
 from engine.readers.reader import Liveness
 from engine.readers.replayed import Replay
 from screens.actions import EVERYWHERE, Place
 from screens.app_protocols import FollowsRun, FollowsRuns, KeptWithRun
 from screens.help_screen import HelpScreen
 from screens.home_screen import HomeScreen
-from screens.question_screen import Answer, QuestionScreen
 from screens.run_memory import RunMemory
 from screens.run_screen import RunScreen
 from screens.screen_text import save_screen_text
@@ -111,7 +106,7 @@ class TrialDeckApp(App[None]):
         self.compared = tuple(compared)
         self.wish = wish
         self._compared = False
-        self._leave_when_over = False
+        self.leaving = AppLeaving(self)
 
     # --- life ---
 
@@ -120,10 +115,7 @@ class TrialDeckApp(App[None]):
         return shades(self.current_theme)
 
     def on_mount(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-            loop.add_signal_handler(number, partial(self._signalled, number))
-        loop.add_signal_handler(signal.SIGINT, partial(self.call_later, self.action_interrupt))
+        self.leaving.listen(asyncio.get_running_loop())
         if not self.is_headless and self.console.color_system == "standard":
             self.theme = NO_COLOUR_THEME
         self.set_interval(1.0, self._tick)
@@ -136,10 +128,6 @@ class TrialDeckApp(App[None]):
 
     def on_unmount(self) -> None:
         self.sources.close()
-
-    def _signalled(self, number: int) -> None:
-        """TERM, HUP, QUIT: the terminal is given back in order, the run goes on."""
-        self.exit(return_code=128 + number)
 
     # --- the runs that are open ---
 
@@ -262,7 +250,7 @@ class TrialDeckApp(App[None]):
         source = self.source
         if not self.started_here or source is None or source.liveness is not Liveness.FINISHED or not source.caught_up:
             return
-        if self._leave_when_over:
+        if self.leaving.when_over:
             self.leave()
         elif not self._compared and isinstance(self.screen, RunScreen):
             self._compared = True
@@ -332,71 +320,11 @@ class TrialDeckApp(App[None]):
 
     def leave(self) -> None:
         """Give the terminal back. A run that lives goes on; the person is told how to come back to it."""
-        source = self.source
-        code = 0
-        message = None
-        if self.started_here and source is not None:
-            if source.state.finished is not None:
-                code = source.state.finished.exit_code
-            elif source.live:
-                message = Text(f"The run goes on. trialdeck watch {source.folder} shows it again.")
-            elif source.stale:
-                code = DEAD
-                words = last_words(source.folder / ENGINE_LOG)
-                said = f"its last words: {words}" if words else "it left no word"
-                message = Text(f"The engine is gone; {said}. trialdeck resume {source.folder} goes on with the run.")
-        self.exit(return_code=code, message=message)
+        self.leaving.leave()
 
     def action_interrupt(self) -> None:
         """Ctrl-C copies a selection; leaves where one only watches; else asks, then cancels, then forces."""
-        if isinstance(self.screen, QuestionScreen):
-            self.screen.dismiss(self.screen.repeat)
-            return
-        if selected := self.screen.get_selected_text():
-            self.copy_to_clipboard(selected)
-            self.screen.clear_selection()
-            return
-        source = self.source
-        if not self.started_here or source is None or not source.live:
-            self.leave()
-        elif source.state.cancelling:
-            self._leave_when_over = True
-            self._cancel_run(force=True)
-        else:
-            self.push_screen(
-                QuestionScreen(
-                    "The run is still going",
-                    f"{source.state.done} of {len(source.state.trials)} trials are done.",
-                    Answer("c", "cancel the run: stop its trials, clean up", "cancel"),
-                    Answer("l", "leave it running and close the console", "leave"),
-                    repeat="again",
-                ),
-                self._answered,
-            )
-
-    def _answered(self, answer: str | None) -> None:
-        match answer:
-            case "cancel":
-                self._cancel_run(force=False)
-            case "again":
-                self._leave_when_over = True
-                self._cancel_run(force=False)
-            case "leave":
-                self.leave()
-
-    def _cancel_run(self, force: bool) -> None:
-        if self.source is not None:
-            command = {"command": "cancel", "trial": "", "force": force}
-            self.run_worker(partial(self._send, self.source.folder, command), thread=True, group="commands")
-
-    def _send(self, folder: Path, command: Mapping[str, Any]) -> None:
-        try:
-            answer = self.control_for(folder).send(command)
-            problem = "" if answer.get("ok", True) else str(answer.get("error", "refused"))
-        except Exception as error:  # whatever it is, it belongs on the screen
-            problem = str(error) or type(error).__name__
-        if problem:
-            self.notify(f"cancel: {problem}", severity="error", markup=False)
+        self.leaving.interrupt()
 
 
 def _sources_of(screen: object) -> Sequence[RunSource]:
