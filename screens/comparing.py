@@ -61,6 +61,9 @@ class Comparing:
         self.problem = ""
         self._wish = wish
         self._chosen = False
+        self._baseline: tuple[ArmRef, ...] = ()
+        self._against: tuple[ArmRef, ...] = ()
+        """Of the arms that a person stepped to as A and as B."""
 
     # --- runs and arms ---
 
@@ -95,6 +98,7 @@ class Comparing:
         self.arms = list(arms)
         self.other = other
         self._chosen = True
+        self._against = ()
 
     def settle(self) -> None:
         """Arms that have come since are taken in as long as nobody has chosen; those that are gone leave."""
@@ -104,16 +108,17 @@ class Comparing:
             self.arms = [arm for arm in self.arms if all(ref in known for ref in arm.refs)]
         else:
             states = {label: source.state for source, label in self.labels.items()}
-            before = [arm.refs for arm in self.arms]
             try:
                 every = pick(states, self._wish.arms, self._wish.baseline, join=self.join)
             except NoSuchArm as error:  # it may be in a run that is yet to be read
                 every, self.problem = [], clean_line(str(error))
             else:
                 self.problem = ""
-            # a baseline that was stepped to stays in front
-            order = {ref: place for place, ref in enumerate(before)}
-            self.arms = sorted(every, key=lambda arm: order.get(arm.refs, len(order)))
+            # in the order of the runs, whichever was read first; a baseline that was stepped to stays in front
+            first = next((place for place, arm in enumerate(every) if arm.refs == self._baseline), 0)
+            self.arms = [*every[first:], *every[:first]]
+        against = next((place for place, arm in enumerate(self.arms) if place and arm.refs == self._against), None)
+        self.other = against if against is not None else self.other
         self.other = min(max(1, self.other), max(1, len(self.arms) - 1))
 
     @property
@@ -130,6 +135,7 @@ class Comparing:
         if others < 2:
             return False
         self.other = 1 + (self.other - 1 + step) % others
+        self._against = self.arms[self.other].refs
         return True
 
     def rotate(self) -> bool:
@@ -138,6 +144,7 @@ class Comparing:
             return False
         self.arms = [*self.arms[1:], self.arms[0]]
         self.other = 1
+        self._baseline, self._against = self.arms[0].refs, ()
         return True
 
     # --- what is known before any number ---
