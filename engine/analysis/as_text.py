@@ -102,7 +102,8 @@ def mcnemar_line(found: Comparison) -> str:
 
 def power_line(found: Comparison) -> str:
     if found.power.detectable is None:
-        return "nothing disagrees: what this design detects can't be told"
+        why = "tasks don't vary" if found.difference.estimate or found.mcnemar.discordant else "nothing disagrees"
+        return f"{why}: what this design detects can't be told"
     power = f"{100 * found.power.power:.0f} % power"
     return f"this design detects {100 * found.power.detectable:.1f} points ({power})"
 

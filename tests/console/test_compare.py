@@ -156,3 +156,11 @@ def test_every_format_has_all_of_more_than_two_arms(tmp_path: Path) -> None:
     assert "<h1>X against Y</h1>" in page and "<h1>X against Z</h1>" in page and page.count("<h2>All arms</h2>") == 1
     assert "A − B, points" in picture and "A − Z" in picture
     assert told(path, "--markdown").stdout.count("## X against") == 2
+
+
+def test_case_88_tasks_that_all_differ_alike_are_not_said_to_agree(worked: Path) -> None:
+    rows = "".join(f"t{n},{attempt},1,0\n" for n in range(8) for attempt in (1, 2))
+    worked.write_text(f"task_id,attempt,a_pass,b_pass\n{rows}")
+    assert "tasks don't vary: what this design detects can't be told" in told(worked).stdout
+    worked.write_text("task_id,a_pass,b_pass\n" + "".join(f"t{n},1,1\n" for n in range(8)))
+    assert "nothing disagrees: what this design detects can't be told" in told(worked).stdout
