@@ -20,6 +20,7 @@ COMMANDS = (
     "show",
     "triage",
     "compare",
+    "analyse",
     "report",
     "runs",
     "cancel",

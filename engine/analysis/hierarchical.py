@@ -50,7 +50,7 @@ def family_interval(
     """The mean of `values` (one a task) whose tasks belong to `families`, in the same order. `tasks` of the answer
     counts tasks; the standard error is clustered by family. Raises ValueError where lengths differ or nothing is
     there."""
-    array = np.round(np.asarray(values, dtype=np.float64), _DECIMALS)
+    array: Floats = np.asarray(np.round(np.asarray(values, dtype=np.float64), _DECIMALS), dtype=np.float64)
     if array.size != len(families):
         raise ValueError(f"{array.size} values for {len(families)} families")
     if array.size == 0:

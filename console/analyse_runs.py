@@ -1,0 +1,134 @@
+"""An analysis without a screen: runs and CSV files gathered into arms over benchmarks."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from console.compare_text import Inputs, gather
+from console.errors import Unusable
+from console.read_sessions import read_sessions
+from console.run_condition import load
+from engine.analysis.analysis import Analysis, analyse
+from engine.analysis.arms import ArmRef, NoSuchArm, arm_refs, select
+from engine.analysis.trial_facts import ArmFacts, Seen, arm_of_table, arms_of_runs, merged
+from engine.readers.open_run import open_run
+from engine.state import RunState
+
+CATEGORY, PREFIX = "category", "prefix:"
+_MOST_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """`families` is `category`, `prefix:SEPARATOR` or a CSV file with task,family."""
+
+    arms: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
+    attempts: int | None = None
+    families: str = CATEGORY
+    sessions: bool = False
+    labelled: bool = True
+
+
+def analysis_of(paths: Sequence[Path], wanted: Wanted) -> tuple[Analysis, Inputs]:
+    """Raises Unusable and OSError."""
+    states: dict[Path, RunState] = {}
+
+    def read(path: Path) -> RunState:
+        states[path] = load(path)[0]
+        return states[path]
+
+    found = gather(paths, read, labelled=wanted.labelled)
+    runs = {label: state for label, state in found.states.items() if label not in found.tables}
+    seen: dict[tuple[str, str], Seen] = {}
+    if wanted.sessions:
+        by_state = {id(state): path for path, state in states.items()}
+        for label, state in runs.items():
+            told = read_sessions(open_run(by_state[id(state)]), state)
+            seen |= {(label, trial): one for trial, one in told.items()}
+    try:
+        families, separator = _families(wanted.families)
+        arms = _arms(found, runs, seen, wanted)
+        analysis = analyse(
+            arms,
+            also=wanted.also,
+            weights=_weights(wanted.weights),
+            attempts=wanted.attempts,
+            families=families,
+            separator=separator,
+            notes=found.notes,
+        )
+    except (NoSuchArm, ValueError) as error:
+        raise Unusable(str(error)) from None
+    return analysis, found
+
+
+def _arms(
+    found: Inputs, runs: dict[str, RunState], seen: dict[tuple[str, str], Seen], wanted: Wanted
+) -> list[ArmFacts]:
+    tables = {
+        ArmRef(label, arm.name): arm_of_table(arm, label) for label, table in found.tables.items() for arm in table.arms
+    }
+    refs = [*arm_refs(runs), *tables]
+    chosen = select(refs, wanted.arms, join=True)
+    arms = arms_of_runs(runs, found.labels, seen, [ref for ref in chosen if ref not in tables])
+    of_tables = merged([tables[ref] for ref in chosen if ref in tables])
+    taken = {arm.name for arm in arms}
+    arms += [
+        arm if arm.name not in taken else _renamed(arm, f"{arm.name} ({next(iter(arm.stated))})") for arm in of_tables
+    ]
+    if not arms:
+        raise Unusable("no arm with a trial: nothing to analyse")
+    return arms
+
+
+def _renamed(arm: ArmFacts, name: str) -> ArmFacts:
+    facts = tuple(
+        msgspec.structs.replace(fact, outcome=msgspec.structs.replace(fact.outcome, arm=name)) for fact in arm.facts
+    )
+    return msgspec.structs.replace(arm, name=name, facts=facts)
+
+
+def _weights(texts: Sequence[str]) -> dict[str, float]:
+    """From BENCHMARK=NUMBER each. Raises Unusable."""
+    weights = {}
+    for text in texts:
+        name, equals, number = text.rpartition("=")
+        try:
+            weights[name] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise Unusable(f"--weight {text!r}: expected BENCHMARK=NUMBER, as in --weight 'terminal-bench 2.0=2'")
+    return weights
+
+
+def _families(text: str) -> tuple[dict[str, str], str]:
+    """Raises Unusable and OSError."""
+    if text == CATEGORY:
+        return {}, ""
+    if text.startswith(PREFIX) and text != PREFIX:
+        return {}, text.removeprefix(PREFIX)
+    path = Path(text).expanduser()
+    if not path.is_file():
+        raise Unusable(f"--families {text!r}: expected `category`, `prefix:SEPARATOR`, or a CSV file with task,family")
+    if path.stat().st_size > _MOST_BYTES:
+        raise Unusable(f"--families {text}: larger than {_MOST_BYTES >> 20} MB")
+    try:
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Unusable(f"--families {text}: no CSV file in UTF-8 ({error})") from None
+    families: dict[str, str] = {}
+    for number, row in enumerate(rows, 2):
+        task, family = row.get("task"), row.get("family")
+        if not task or not family:
+            raise Unusable(f"--families {text}, row {number}: expected the columns task and family, both filled in")
+        if families.setdefault(task, family) != family:
+            raise Unusable(f"--families {text}, row {number}: task {task!r} is already of family {families[task]!r}")
+    return families, ""
