@@ -23,6 +23,7 @@ from bench.floor import measure_floor
 from bench.logs import measure_logs
 from bench.memory import measure_memory
 from bench.run_list import measure_run_list
+from bench.statistics import measure_statistics
 
 RESULTS = Path(__file__).resolve().parent / "results"
 OK, MISSED, INTERRUPTED = 0, 1, 130
@@ -40,6 +41,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "logs": measure_logs,
     "list": measure_run_list,
     "large": measure_large_run,
+    "statistics": measure_statistics,
 }
 
 

@@ -22,6 +22,7 @@ COMMANDS = (
     "compare",
     "analyse",
     "report",
+    "power",
     "runs",
     "cancel",
     "rerun",

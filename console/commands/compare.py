@@ -15,13 +15,13 @@ from console.out import Out
 
 def compare(
     runs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             help="Runs (folder, name, `last`), or CSV files with task,arm,attempt,reward,cost or "
             "task_id,a_pass,b_pass,a_cost,b_cost.",
             metavar="RUN…",
         ),
-    ],
+    ] = None,
     arm: Annotated[
         list[str] | None, typer.Option("--arm", help="An arm to compare, NAME or RUN:NAME; again for more.")
     ] = None,
@@ -40,9 +40,16 @@ def compare(
     html: Annotated[str, typer.Option(metavar="FILE", help="Write an HTML page; `-`: stdout.")] = "",
     svg: Annotated[str, typer.Option(metavar="FILE", help="Write a picture of the intervals; `-`: stdout.")] = "",
     plain: Annotated[bool, typer.Option("--plain", help="Text instead of the console.")] = False,
+    self_test: Annotated[
+        bool, typer.Option("--self-test", help="Work out the known answers anew; exit code 1 if one is off.")
+    ] = False,
     runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
 ) -> None:
     """Compare arms, paired by task. In a terminal the comparison opens live; into a pipe it is text."""
+    if self_test:
+        raise typer.Exit(_self_test(runs or [], as_json))
+    if not runs:
+        raise Unusable("nothing to compare: give runs or CSV files, or --self-test")
     if attempts not in ("all", "first"):
         raise Unusable(f"--attempts {attempts!r}: expected `all` or `first`")
     printed = [name for name, on in (("json", as_json), ("markdown", markdown), ("csv", as_csv)) if on]
@@ -69,6 +76,24 @@ def compare(
         wish = Wish(asked.arms, baseline, asked.attempts, common_tasks, join, labels)
         raise typer.Exit(show_comparison(paths, wish))
     _write(paths, asked, printed[0] if printed else "" if to_a_file else "text", {"html": html, "svg": svg})
+
+
+def _self_test(runs: list[str], as_json: bool) -> int:
+    if runs:
+        raise Unusable("--self-test needs no run: it checks the known answers of the numbers themselves")
+
+    import msgspec
+
+    from engine.analysis.self_test import known_answers, self_test_lines
+
+    answers = known_answers()
+    ok = all(answer.ok for answer in answers)
+    if as_json:
+        rows = [msgspec.to_builtins(answer) | {"ok": answer.ok} for answer in answers]
+        Out().json(msgspec.json.format(msgspec.json.encode({"version": 1, "ok": ok, "answers": rows}), indent=2))
+    else:
+        Out().lines(self_test_lines(answers))
+    return 0 if ok else 1
 
 
 def _write(paths: list[Path], asked: object, printed: str, files: dict[str, str]) -> None:

@@ -7,7 +7,14 @@ import math
 import msgspec
 
 from engine.analysis import wording as say
-from engine.analysis.power import ALPHA, POWER, detectable, detectable_from_discordance, standard_errors_apart, tasks_needed
+from engine.analysis.power import (
+    ALPHA,
+    POWER,
+    detectable,
+    detectable_from_discordance,
+    standard_errors_apart,
+    tasks_needed,
+)
 
 CAUTIOUS_DISCORDANCE = 0.25
 """Assumed where nobody says: a quarter of the tasks differ, about what two good arms on one set show."""
