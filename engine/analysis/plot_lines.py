@@ -73,9 +73,9 @@ def plot_lines(
         label = (
             y_text(y_high - (y_high - y_low) * place / (height - 1)) if place in (0, height // 2, height - 1) else ""
         )
-        lines.append(f"{label:>{_LABEL}} ┤{''.join(line)}".rstrip())
+        lines.append(f"{label[:_LABEL]:>{_LABEL}} ┤{''.join(line)}".rstrip())
     lines.append(f"{'':>{_LABEL}} └{'─' * columns}")
-    first, last = x_text(x_low), x_text(x_high)
+    first, last = (x_text(end)[: columns // 2] for end in (x_low, x_high))
     middle = say.fit(x_name, max(0, columns - len(first) - len(last))).rstrip()
     lines.append(f"{'':>{_LABEL}}  {first}{middle:^{max(0, columns - len(first) - len(last))}}{last}")
     for number, one in enumerate(shown):

@@ -24,7 +24,6 @@ TABLES = st.tuples(*[st.integers(0, 60)] * 4).filter(lambda table: sum(table) > 
 
 
 @settings(max_examples=40, deadline=None)
-@settings(deadline=None)
 @given(TABLES)
 def test_every_table_has_scipy_s_p_and_the_paired_difference_s_textbook_error(table: tuple[int, int, int, int]) -> None:
     both, a_only, b_only, neither = table
@@ -53,8 +52,7 @@ def test_wilson_is_scipy_s(pair: tuple[int, int]) -> None:
 
 
 @settings(max_examples=8, deadline=None)
-@settings(deadline=None)
-@given(st.lists(st.integers(-5, 5), min_size=60, max_size=200), st.integers(0, 3))
+@given(st.lists(st.integers(-5, 5), min_size=150, max_size=300), st.integers(0, 3))
 def test_the_percentile_interval_is_scipy_s_within_the_noise_of_draws(fifths: list[int], seed: int) -> None:
     values = np.array(fifths) / 5
     found = mean_interval(values, seed=seed)
@@ -64,8 +62,9 @@ def test_the_percentile_interval_is_scipy_s_within_the_noise_of_draws(fifths: li
         (values,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(seed), batch=500
     ).confidence_interval
     assert found.standard_error is not None
-    assert found.low == pytest.approx(theirs.low, abs=0.15 * found.standard_error + 1e-12)
-    assert found.high == pytest.approx(theirs.high, abs=0.15 * found.standard_error + 1e-12)
+    noise = 0.25 * found.standard_error + 1 / len(values)  # of two times 10,000 draws; means lie on a lattice
+    assert found.low == pytest.approx(theirs.low, abs=noise)
+    assert found.high == pytest.approx(theirs.high, abs=noise)
 
 
 @settings(deadline=None)
@@ -94,7 +93,6 @@ def test_planned_power_is_had_by_simulated_runs() -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@settings(deadline=None)
 @given(TABLES)
 def test_mcnemar_is_that_of_statsmodels(table: tuple[int, int, int, int]) -> None:
     tables = pytest.importorskip("statsmodels.stats.contingency_tables", reason="statsmodels is a dev extra")
@@ -119,7 +117,6 @@ def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(-5, 5)), min_size=4, max_size=80))
 def test_the_error_clustered_by_family_is_that_of_statsmodels(rows: list[tuple[int, int]]) -> None:
     """CR1 of a mean, without the correction for degrees of freedom of observations: only G / (G − 1)."""
