@@ -88,6 +88,7 @@ def arms_of_runs(
     for arm in joined(refs, runs):
         groups.setdefault(_configuration(runs, arm.refs[0]), []).append(arm)
     named = names([group[0].refs[0] for group in groups.values()])
+    benchmarks = benchmark_names(runs)
     found = []
     for group in groups.values():
         head = group[0].refs[0]
@@ -96,7 +97,7 @@ def arms_of_runs(
         facts: list[TrialFacts] = []
         stated: dict[str, int] = {}
         for arm in group:
-            benchmark = benchmark_of(runs[arm.refs[0].run], arm.refs[0].run)
+            benchmark = benchmarks[arm.refs[0].run]
             plans = [plan for ref in arm.refs if (plan := runs[ref.run].plan) is not None]
             stated[benchmark] = stated.get(benchmark, 0) + sum(plan.attempts for plan in plans)
             trials = trials_of(msgspec.structs.replace(arm, name=name), runs, labels)
@@ -126,6 +127,23 @@ def merged(arms: Iterable[ArmFacts]) -> list[ArmFacts]:
         facts = (*old.facts, *arm.facts)
         found[arm.name] = msgspec.structs.replace(old, facts=facts, stated={**old.stated, **arm.stated})
     return list(found.values())
+
+
+def benchmark_names(runs: Mapping[str, RunState]) -> dict[str, str]:
+    """By the run's label. Task sets of one name and version whose chosen tasks differ are told apart by their digest:
+    they are different benchmarks."""
+    plain = {label: benchmark_of(state, label) for label, state in runs.items()}
+    digests: dict[str, set[str]] = {}
+    for label, name in plain.items():
+        digests.setdefault(name, set()).add(_digest(runs[label]))
+    return {
+        label: f"{name} ({_digest(runs[label])[:_SHORT] or 'no digest'})" if len(digests[name]) > 1 else name
+        for label, name in plain.items()
+    }
+
+
+def _digest(state: RunState) -> str:
+    return state.plan.task_set.digest.removeprefix("sha256:") if state.plan is not None else ""
 
 
 def benchmark_of(state: RunState, label: str) -> str:

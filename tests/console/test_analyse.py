@@ -1,0 +1,130 @@
+"""`trialdeck analyse` and `trialdeck power`: what they print and write, and how they refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from console.commands.analyse import analyse
+from console.commands.compare import compare
+from console.commands.power import power
+from console.errors import Unusable
+from tests.screens import fake_run
+from tests.screens.test_compare_screen import verdicts
+from tests.shared_data import shared_data
+
+CSV = "task,arm,attempt,reward,cost\n" + "".join(
+    f"{'django' if task < 6 else 'flask'}__{task},{arm},{attempt},{int(task < passed)},{cost}\n"
+    for task in range(12)
+    for arm, passed, cost in (("A", 9, 2.0), ("B", 4, 1.0))
+    for attempt in (1, 2)
+)
+
+
+def told(*words: str | Path, command: Callable[..., None] = analyse) -> Result:
+    app = typer.Typer()
+    app.command()(command)
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def refused(*words: str | Path, command: Callable[..., None] = analyse) -> str:
+    result = told(*words, command=command)
+    assert isinstance(result.exception, Unusable), result.output
+    return str(result.exception)
+
+
+def document(*words: str | Path) -> Any:
+    result = told(*words, "--json")
+    assert result.exit_code == 0, result.exception
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "one.csv"
+    path.write_text(CSV)
+    return path
+
+
+def test_both_real_runs_are_ranked_and_their_blocks_of_time_shown() -> None:
+    data = shared_data("terminal-bench-core-0.1.1")
+    found = document(data / "20250924_droid_gpt-5", data / "20250923_droid_claude-4-sonnet")
+    assert [(row["rate"], row["rank"], row["attempts"]) for row in found["ranked"]] == [(0.525, 1, 5), (0.505, 1, 5)]
+    assert [index["value"] for index in found["indices"]] == pytest.approx([0.525, 0.505])
+    assert sum(len(tier["tasks"]) for tier in found["tiers"]) == 80
+    (blocks,) = found["time_blocks"]
+    assert [block["trials"] for block in blocks["blocks"]] == [400, 400] and len(blocks["apart"]) == 1
+    assert all(row["cost_usd"]["mean"] is None for row in found["expected"])
+
+
+def test_csv_files_are_benchmarks_and_rows_of_a_task_its_attempts(table: Path, tmp_path: Path) -> None:
+    other = tmp_path / "two.csv"
+    other.write_text(CSV)
+    found = document(table, other, "--weight", "one.csv=3", "--benchmark", "three")
+    assert found["benchmarks"] == ["one.csv", "two.csv", "three"] and found["arms"] == ["A", "B"]
+    assert found["indices"][0]["incomplete"] == ["three: not run"] and found["indices"][0]["value"] is None
+    assert found["indices"][0]["weights"]["one.csv"] == pytest.approx(0.6)
+    assert document(table)["expected"][0]["cost_usd"]["mean"] == 2.0
+
+
+def test_families_stand_in_names_or_in_a_file(table: Path, tmp_path: Path) -> None:
+    (row,) = document(table, "--families", "prefix:__")["families"]
+    assert (row["families"], row["largest_family"], row["too_few"]) == (2, 6, True)
+    given = tmp_path / "families.csv"
+    given.write_text("task,family\n" + "".join(f"django__{task},x\n" for task in range(6)))
+    assert document(table, "--families", given)["families"][0]["families"] == 7
+    assert document(table)["families"] == []
+    given.write_text("task,family\na,\n")
+    assert "row 2: expected the columns" in refused(table, "--families", given)
+    given.write_text("task,family\na,x\na,y\n")
+    assert "row 3: task 'a' is already of family 'x'" in refused(table, "--families", given)
+    assert "expected `category`" in refused(table, "--families", "nothing")
+
+
+def test_a_run_of_ours_is_analysed_with_what_its_sessions_tell(tmp_path: Path) -> None:
+    folder = fake_run.write(tmp_path / "run", verdicts(3, 3, 2, 2, 1.0, 2.0))
+    result = told(folder, "--sessions")
+    assert result.exit_code == 0, result.exception
+    assert "Arms, ranked by overlap of their intervals" in result.stdout and "Refusals" not in result.stdout
+    assert "all with a factor of 1" in result.stdout
+
+
+def test_a_picture_is_written_beside_and_never_into_a_run_of_another_system(table: Path, tmp_path: Path) -> None:
+    assert "a.svg written" in told(table, "--svg", tmp_path / "a.svg").stdout
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
+    assert told(table, "--svg", "-").stdout.startswith("<?xml")
+    assert "only one of" in refused(table, "--json", "--svg", "-")
+    job = shared_data("terminal-bench-core-0.1.1", "20250924_droid_gpt-5")
+    assert "another system's run" in refused(job, "--svg", job / "a.svg") and not (job / "a.svg").exists()
+
+
+def test_what_can_not_be_weighed_or_chosen_is_refused(table: Path) -> None:
+    assert "expected BENCHMARK=NUMBER" in refused(table, "--weight", "x")
+    assert "no benchmark 'x' to weigh" in refused(table, "--weight", "x=2")
+    assert "no arm 'x'; there are A, B" in refused(table, "--arm", "x")
+    assert [row["arm"] for row in document(table, "--arm", "B")["ranked"]] == ["B"]
+
+
+def test_power_says_what_a_design_detects_and_what_a_difference_needs() -> None:
+    words = ("--tasks", "66", "--discordant", "16", "--difference", "2")
+    assert "this design detects 17.0 points" in told(*words, command=power).stdout
+    found = json.loads(told(*words, "--json", command=power).stdout)
+    assert found["tasks_needed"] == 4757 and found["detectable"] == pytest.approx(0.17, abs=0.005)
+    assert "give --tasks" in refused(command=power)
+
+
+def test_the_self_test_of_compare_ends_well_and_fails_where_one_answer_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = told("--self-test", command=compare)
+    assert result.exit_code == 0 and "every one is met" in result.stdout
+    assert json.loads(told("--self-test", "--json", command=compare).stdout)["ok"] is True
+    monkeypatch.setattr("engine.analysis.self_test.wilson", lambda passed, of: (0.0, 1.0))
+    result = told("--self-test", command=compare)
+    assert result.exit_code == 1 and "✗ OFF" in result.stdout
+    assert "--self-test needs no run" in refused("x", "--self-test", command=compare)
+    assert "nothing to compare" in refused(command=compare)
