@@ -57,6 +57,11 @@ def _said(text: str, width: int, indent: int = 2) -> list[str]:
     return [" " * indent + line for line in say.wrap(text, width - indent, "  ")]
 
 
+def _headed(found: Analysis, benchmark: str, width: int) -> list[str]:
+    """The benchmark's name over its rows, where there are several."""
+    return [say.fit(f"{_BODY}{benchmark}", width)] if len(found.benchmarks) > 1 else []
+
+
 def _name(width: int, numbers: int) -> int:
     """Columns for a name beside so many columns of numbers."""
     return max(16, width - numbers - len(_BODY))
@@ -120,7 +125,8 @@ def _index(found: Analysis, width: int) -> list[str]:
         for score in index.scores:
             state = say.percent(score.score) if score.score is not None else score.problem
             surplus = f", {say.many(score.surplus, 'attempt')} beyond them not counted" if score.surplus else ""
-            text = f"{score.benchmark}: {state} ({say.many(score.attempts, 'attempt')} a task{surplus})"
+            of = f" ({say.many(score.attempts, 'attempt')} a task{surplus})" if score.tasks else ""
+            text = f"{score.benchmark}: {state}{of}"
             lines += _said(text, width, 4)
         for other in index.sensitivity:
             if other.value is not None or index.value is not None:
@@ -131,7 +137,10 @@ def _index(found: Analysis, width: int) -> list[str]:
 
 def _families(found: Analysis, width: int) -> list[str]:
     lines: list[str] = []
+    benchmark = ""
     for row in found.families:
+        lines += _headed(found, row.benchmark, width) if row.benchmark != benchmark else []
+        benchmark = row.benchmark
         few = "; so few families say little of others" if row.too_few else ""
         text = (
             f"{row.a} − {row.b}: {say.points(row.estimate)} points, {say.points_range(row.low, row.high)} "
@@ -198,6 +207,7 @@ def _factors(found: Analysis, width: int) -> list[str]:
 def _blocks(found: Analysis, width: int) -> list[str]:
     lines: list[str] = []
     for blocks in found.time_blocks:
+        lines += _headed(found, blocks.benchmark, width) if blocks.blocks else []
         for block in blocks.blocks:
             span = f"{block.first:%Y-%m-%d %H:%M} to {block.last:%Y-%m-%d %H:%M} UTC"
             lines += _said(f"{span}  {say.many(block.trials, 'trial')} of {block.arm} began", width)
@@ -241,16 +251,19 @@ def _average(value: Average, text: Callable[[float], str]) -> str:
 
 def _steps(found: Analysis, width: int) -> list[str]:
     lines: list[str] = []
+    benchmark = ""
     for curve in found.step_curves:
         if not curve.points:
             continue
+        lines += _headed(found, curve.benchmark, width) if curve.benchmark != benchmark else []
+        benchmark = curve.benchmark
         unknown = (
-            f"; steps of {say.many(curve.unknown, 'success')}es unknown, so these are lower bounds"
+            f"; steps of {say.many(curve.unknown, 'successful run')} unknown, so these are lower bounds"
             if curve.unknown
             else ""
         )
         chosen = _spread(curve.points)
-        text = ", ".join(f"{point.steps:,} steps {say.percent(point.score)}" for point in chosen)
+        text = ", ".join(f"{say.many(point.steps, 'step')} {say.percent(point.score)}" for point in chosen)
         lines += _said(f"{curve.arm}: {text}; without a budget {say.percent(curve.full)}{unknown}", width)
     return lines
 
@@ -301,7 +314,10 @@ def _refusals(found: Analysis, width: int) -> list[str]:
         f"{_BODY}{say.fit('arm', name)}{'what':>10}{'trials':>8}"
         f"{'read':>12}{'as it is':>9}{'successes':>10}{'failures':>9}"
     ]
+    benchmark = ""
     for row in found.refusals:
+        lines += _headed(found, row.benchmark, width) if row.benchmark != benchmark else []
+        benchmark = row.benchmark
         lines.append(
             f"{_BODY}{say.fit(row.arm, name)}{row.what:>10}{row.count:>8,}{f'{row.looked_at:,}/{row.of:,}':>12}"
             f"{say.percent(row.rate):>9}{say.percent(row.as_successes):>10}{say.percent(row.as_failures):>9}"

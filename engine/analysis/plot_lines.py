@@ -15,7 +15,7 @@ _LABEL = 8
 
 class PlotSeries(msgspec.Struct, frozen=True, kw_only=True):
     """Points (x, y), in any order. `steps`: y holds until the next point; else points stand alone. `bars` are the ends
-    of each point's interval in y, drawn as a line through it."""
+    of each point's interval in y, drawn as a line through it where points stand alone: a band takes more than text."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -41,7 +41,9 @@ def plot_lines(
     width, height = max(width, NARROWEST), max(height, LOWEST)
     columns = width - _LABEL - 2
     xs = [x for one in shown for x, _ in one.points]
-    ys = [y for one in shown for _, y in one.points] + [end for one in shown for bar in one.bars for end in bar]
+    ys = [y for one in shown for _, y in one.points] + [
+        end for one in shown if not one.steps for bar in one.bars for end in bar
+    ]
     x_low, x_high = min(xs), max(xs)
     y_low, y_high = min([*ys, *([bottom] if bottom is not None else [])]), max(ys)
     if y_high == y_low:
@@ -54,7 +56,7 @@ def plot_lines(
     def row(y: float) -> int:
         return height - 1 - round((y - y_low) / (y_high - y_low) * (height - 1))
 
-    for one in shown:
+    for one in (one for one in shown if not one.steps):
         for (x, _), (low, high) in zip(one.points, one.bars, strict=False):
             for place in range(row(high), row(low) + 1):
                 if cells[place][column(x)] == " ":
