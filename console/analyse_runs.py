@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,12 @@ from console.compare_text import Inputs, gather
 from console.errors import Unusable
 from console.read_sessions import read_sessions
 from console.run_condition import load
+from console.task_families import CATEGORY, read_families
 from engine.analysis.analysis import Analysis, analyse
 from engine.analysis.arms import ArmRef, NoSuchArm, arm_refs, select
 from engine.analysis.trial_facts import ArmFacts, Seen, arm_of_table, arms_of_runs, merged
 from engine.readers.open_run import open_run
 from engine.state import RunState
-
-CATEGORY, PREFIX = "category", "prefix:"
-_MOST_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ def analysis_of(paths: Sequence[Path], wanted: Wanted) -> tuple[Analysis, Inputs
             told = read_sessions(open_run(by_state[id(state)]), state)
             seen |= {(label, trial): one for trial, one in told.items()}
     try:
-        families, separator = _families(wanted.families)
+        families, separator = read_families(wanted.families)
         arms = _arms(found, runs, seen, wanted)
         analysis = analyse(
             arms,
@@ -107,28 +104,3 @@ def _weights(texts: Sequence[str]) -> dict[str, float]:
         if not equals or not name:
             raise Unusable(f"--weight {text!r}: expected BENCHMARK=NUMBER, as in --weight 'terminal-bench 2.0=2'")
     return weights
-
-
-def _families(text: str) -> tuple[dict[str, str], str]:
-    """Raises Unusable and OSError."""
-    if text == CATEGORY:
-        return {}, ""
-    if text.startswith(PREFIX) and text != PREFIX:
-        return {}, text.removeprefix(PREFIX)
-    path = Path(text).expanduser()
-    if not path.is_file():
-        raise Unusable(f"--families {text!r}: expected `category`, `prefix:SEPARATOR`, or a CSV file with task,family")
-    if path.stat().st_size > _MOST_BYTES:
-        raise Unusable(f"--families {text}: larger than {_MOST_BYTES >> 20} MB")
-    try:
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise Unusable(f"--families {text}: no CSV file in UTF-8 ({error})") from None
-    families: dict[str, str] = {}
-    for number, row in enumerate(rows, 2):
-        task, family = row.get("task"), row.get("family")
-        if not task or not family:
-            raise Unusable(f"--families {text}, row {number}: expected the columns task and family, both filled in")
-        if families.setdefault(task, family) != family:
-            raise Unusable(f"--families {text}, row {number}: task {task!r} is already of family {families[task]!r}")
-    return families, ""

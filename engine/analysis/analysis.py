@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from engine.analysis.benchmark_index import Index, indices
-from engine.analysis.bootstrap import DRAWS, SEED, mean_interval
+from engine.analysis.bootstrap import DRAWS, SEED
 from engine.analysis.conditions import FactorRow, TimeBlocks, time_blocks, timeout_factors
 from engine.analysis.difficulty import GroupRate, Tier, by_category, by_difficulty, tiers
 from engine.analysis.effort_sweep import EffortSweep, effort_sweeps
 from engine.analysis.expected import Expected, expected
-from engine.analysis.hierarchical import TOO_FEW_FAMILIES, FamilyDifference, families_of, family_interval
+from engine.analysis.hierarchical import FamilyDifference, family_difference
 from engine.analysis.many_arms import ranks
 from engine.analysis.near_equal import near_equal_note
 from engine.analysis.pairs import form_pairs
@@ -154,34 +154,10 @@ def _families(
     found = []
     for arm in arms[1:]:
         pairs = form_pairs(arms[0].outcomes(benchmark), arm.outcomes(benchmark))
-        names = families_of([pair.task for pair in pairs], given, separator)
-        if len(set(names)) == len(names):
-            continue
-        values = [
-            sum(one.resolved for one in pair.a) / len(pair.a) - sum(one.resolved for one in pair.b) / len(pair.b)
-            for pair in pairs
-        ]
-        wide = family_interval(values, names, draws=draws, seed=seed)
-        plain = mean_interval(values, draws=draws, seed=seed)
-        found.append(
-            FamilyDifference(
-                a=arms[0].name,
-                b=arm.name,
-                benchmark=benchmark,
-                tasks=len(pairs),
-                families=len(set(names)),
-                largest_family=max(names.count(name) for name in set(names)),
-                estimate=wide.estimate,
-                low=wide.low,
-                high=wide.high,
-                task_low=plain.low,
-                task_high=plain.high,
-                standard_error=wide.standard_error,
-                too_few=len(set(names)) < TOO_FEW_FAMILIES,
-                draws=draws,
-                seed=seed,
-            )
+        row = family_difference(
+            (arms[0].name, arm.name), pairs, given, separator, benchmark=benchmark, draws=draws, seed=seed
         )
+        found += [row] if row is not None else []
     return found
 
 

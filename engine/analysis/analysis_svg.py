@@ -11,6 +11,8 @@ from engine.analysis.as_svg import WIDTH, svg_style, text_of
 
 _LEFT, _RIGHT, _HEIGHT = 230, 640, 240
 _ROW = 26
+_ENDS = (0.04, 0.08, 0.2, 0.4, 0.6, 0.8)
+"""Of an axis of shares: a quarter of each reads well."""
 _COLOURS = ("#1f6fb2", "#b2541f", "#3d8b37", "#8a4fb0", "#a3801a", "#4a6a78", "#b03a5b", "#5b5bd6")
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 4", "1 4", "6 2 1 2 1 2")
 _STYLE = """
@@ -29,17 +31,15 @@ def analysis_svg(found: Analysis) -> str:
             continue
         lines.append(_text(24, y, f"Resolved, {benchmark}", "deck-title"))
         y += 30
-        top = y
-        for row in rows:
-            numbers = (
-                f"rank {row.rank}  {row.passed}/{row.of}  {say.percent(row.rate)}  {say.percent_range(row.interval)}"
-            )
-            lines += _interval(y, row.arm, row.rate, row.interval, numbers)
-            y += _ROW
+        bottom = y + _ROW * len(rows)
         for quarter in range(5):
             x = _LEFT + (_RIGHT - _LEFT) * quarter / 4
-            lines.append(f'<line class="deck-axis" x1="{x}" y1="{top - 14}" x2="{x}" y2="{y - 10}"/>')
-            lines.append(_text(x, y + 6, f"{25 * quarter} %", "deck-dim deck-small", "middle"))
+            lines.append(f'<line class="deck-axis" x1="{x}" y1="{y - 14}" x2="{x}" y2="{bottom - 10}"/>')
+            lines.append(_text(x, bottom + 6, f"{25 * quarter} %", "deck-dim deck-small", "middle"))
+        for row in rows:
+            rate = f"{say.percent(row.rate)}  {say.percent_range(row.interval)}"
+            lines += _interval(y, row.arm, row.rate, row.interval, f"rank {row.rank}  {row.passed}/{row.of}  {rate}")
+            y += _ROW
         y += 44
     for plot in plots(found):
         drawn, used = _plot(plot, y)
@@ -90,7 +90,7 @@ def _plot(plot: Plot, y: float) -> tuple[list[str], float]:
     ends = [value for one in plot.series for _, value in one.points]
     ends += [end for one in plot.series for bar in one.bars for end in bar]
     x_low, x_high = min(0.0, *xs), max(xs)
-    y_high = min(1.0, max(0.05, *ends) * 1.05)
+    y_high = next((end for end in _ENDS if max(ends) <= end), 1.0)
 
     def at(x: float, value: float) -> tuple[float, float]:
         across = (x - x_low) / (x_high - x_low) if x_high > x_low else 0.5
@@ -103,6 +103,7 @@ def _plot(plot: Plot, y: float) -> tuple[list[str], float]:
         lines.append(f'<line class="deck-axis" x1="{left}" y1="{down:.1f}" x2="{right}" y2="{down:.1f}"/>')
         lines.append(_text(left - 8, down + 4, say.percent(value), "deck-dim deck-small", "end"))
         x = x_low + (x_high - x_low) * quarter / 4
+        x = x if plot.x_is_money else float(round(x))
         lines.append(_text(at(x, 0)[0], bottom + 18, plot.x_text(x), "deck-dim deck-small", "middle"))
     lines.append(_text((left + right) / 2, bottom + 36, plot.x_name, "deck-dim", "middle"))
     legend = bottom + 58
@@ -126,7 +127,9 @@ def _plot(plot: Plot, y: float) -> tuple[list[str], float]:
                     f'x2="{across:.1f}" y2="{up:.1f}"/>'
                 )
             lines += [f'<circle cx="{x:.1f}" cy="{down:.1f}" r="5" fill="{colour}"/>' for x, down in points]
-            lines += [_text(x + 9, down - 6, one.name, "deck-small", most=30) for x, down in points]
+            for x, down in points:
+                side, anchor = (9, "start") if x < (left + right) / 2 else (-9, "end")
+                lines.append(_text(x + side, down - 6, one.name, "deck-small", anchor, most=40))
         if one.steps:
             lines.append(
                 f'<line class="deck-line" {stroke} x1="{left}" y1="{legend - 4}" x2="{left + 36}" y2="{legend - 4}"/>'

@@ -9,12 +9,14 @@ with equal values are one cell of a multinomial.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 
-from engine.analysis.bootstrap import DRAWS, SEED, Bootstrap, Floats, summarised
+from engine.analysis.bootstrap import DRAWS, SEED, Bootstrap, Floats, mean_interval, summarised
+from engine.analysis.pairs import Pair
 
 FAMILY_BOOTSTRAP = "hierarchical bootstrap over families, then tasks"
 TOO_FEW_FAMILIES = 6
@@ -74,6 +76,46 @@ def family_interval(
         means[start : start + size] = sums / counts
     found = summarised(float(array.mean()), np.round(means, _DECIMALS), array, draws, seed)
     return msgspec.structs.replace(found, standard_error=family_standard_error(array, families))
+
+
+def family_difference(
+    names: tuple[str, str],
+    pairs: Sequence[Pair],
+    given: Mapping[str, str],
+    separator: str = "",
+    *,
+    benchmark: str = "",
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> FamilyDifference | None:
+    """A − B over the families of their tasks, as `families_of` knows them; None where every task is a family of its
+    own."""
+    families = families_of([pair.task for pair in pairs], given, separator)
+    if len(set(families)) == len(families):
+        return None
+    values = [
+        sum(one.resolved for one in pair.a) / len(pair.a) - sum(one.resolved for one in pair.b) / len(pair.b)
+        for pair in pairs
+    ]
+    wide = family_interval(values, families, draws=draws, seed=seed)
+    plain = mean_interval(values, draws=draws, seed=seed)
+    return FamilyDifference(
+        a=names[0],
+        b=names[1],
+        benchmark=benchmark,
+        tasks=len(pairs),
+        families=len(set(families)),
+        largest_family=max(Counter(families).values()),
+        estimate=wide.estimate,
+        low=wide.low,
+        high=wide.high,
+        task_low=plain.low,
+        task_high=plain.high,
+        standard_error=wide.standard_error,
+        too_few=len(set(families)) < TOO_FEW_FAMILIES,
+        draws=draws,
+        seed=seed,
+    )
 
 
 def family_standard_error(values: Sequence[float] | Floats, families: Sequence[str]) -> float | None:

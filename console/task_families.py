@@ -1,0 +1,37 @@
+"""Which family a task is of, from what a person types: its category, the beginning of its name, or a file."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from console.errors import Unusable
+
+CATEGORY, PREFIX = "category", "prefix:"
+_MOST_BYTES = 16 << 20
+
+
+def read_families(text: str) -> tuple[dict[str, str], str]:
+    """Families by task, and the separator after which a task's name goes on; neither for `category`. Raises Unusable
+    and OSError."""
+    if text == CATEGORY:
+        return {}, ""
+    if text.startswith(PREFIX) and text != PREFIX:
+        return {}, text.removeprefix(PREFIX)
+    path = Path(text).expanduser()
+    if not path.is_file():
+        raise Unusable(f"--families {text!r}: expected `category`, `prefix:SEPARATOR`, or a CSV file with task,family")
+    if path.stat().st_size > _MOST_BYTES:
+        raise Unusable(f"--families {text}: larger than {_MOST_BYTES >> 20} MB")
+    try:
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Unusable(f"--families {text}: no CSV file in UTF-8 ({error})") from None
+    families: dict[str, str] = {}
+    for number, row in enumerate(rows, 2):
+        task, family = row.get("task"), row.get("family")
+        if not task or not family:
+            raise Unusable(f"--families {text}, row {number}: expected the columns task and family, both filled in")
+        if families.setdefault(task, family) != family:
+            raise Unusable(f"--families {text}, row {number}: task {task!r} is already of family {families[task]!r}")
+    return families, ""
