@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from console.errors import Unusable
+from console.task_families import families_in
 from engine.analysis.arms import Arm, ArmRef, ArmTrials, NoSuchArm, arm_refs, one_each, pick, select, trials_of
 from engine.analysis.as_csv import reports_csv
 from engine.analysis.as_html import reports_html
@@ -55,6 +56,8 @@ class Asked:
     common_tasks: bool = False
     join: bool = False
     labelled: bool = True
+    families: str = ""
+    """`category`, `prefix:SEPARATOR`, a CSV file with task,family, or nothing."""
 
 
 def is_table(path: Path) -> bool:
@@ -173,6 +176,7 @@ def reports(found: Inputs, asked: Asked) -> list[tuple[Compared, Report]]:
 
 def _compared(found: Inputs, asked: Asked, trials: Sequence[ArmTrials]) -> list[tuple[Compared, Report]]:
     made_at = now()
+    families, separator = families_in(asked.families, found.states.values())
     results = []
     for other in range(1, len(trials)):
         try:
@@ -184,6 +188,8 @@ def _compared(found: Inputs, asked: Asked, trials: Sequence[ArmTrials]) -> list[
                 attempts=asked.attempts,
                 common_tasks=asked.common_tasks,
                 labelled=asked.labelled,
+                families=families,
+                separator=separator,
                 said=card_words(trials[0].arm, trials[other].arm, found.own),
             )
         except TasksDiffer as error:

@@ -23,6 +23,7 @@ COMMANDS = (
     "analyse",
     "report",
     "power",
+    "plan",
     "runs",
     "cancel",
     "rerun",

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
 
 from console.errors import Unusable
+from engine.state import RunState
 
 CATEGORY, PREFIX = "category", "prefix:"
 _MOST_BYTES = 16 << 20
+
+
+def families_in(text: str, states: Iterable[RunState]) -> tuple[dict[str, str] | None, str]:
+    """As `read_families`; `category` as the runs state it, None where nobody asked for families. Raises Unusable and
+    OSError."""
+    if not text:
+        return None, ""
+    if text == CATEGORY:
+        trials = [trial for state in states for trial in list(state.trials.values())]
+        return {trial.task: trial.category for trial in trials if trial.category}, ""
+    return read_families(text)
 
 
 def read_families(text: str) -> tuple[dict[str, str], str]:

@@ -34,6 +34,12 @@ def compare(
         bool, typer.Option("--join", help="Runs of the same arm over the same task set are its attempts.")
     ] = False,
     labels: Annotated[bool, typer.Option("--labels/--no-labels", help="Read causes that people have set.")] = True,
+    families: Annotated[
+        str,
+        typer.Option(
+            help="Resample families of tasks too: `category`, `prefix:SEPARATOR`, a CSV file with task,family."
+        ),
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document; fractions and dollars.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Markdown.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="CSV, a row a task.")] = False,
@@ -66,16 +72,17 @@ def compare(
         common_tasks=common_tasks,
         join=join,
         labelled=labels,
+        families=families,
     )
     tables = any(is_table(path) for path in paths)
-    to_a_file = bool(printed or html or svg)
+    to_a_file = bool(printed or html or svg or families)
     if not tables and not to_a_file and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
         from console.open_app import show_comparison
         from screens.comparing import Wish
 
         wish = Wish(asked.arms, baseline, asked.attempts, common_tasks, join, labels)
         raise typer.Exit(show_comparison(paths, wish))
-    _write(paths, asked, printed[0] if printed else "" if to_a_file else "text", {"html": html, "svg": svg})
+    _write(paths, asked, printed[0] if printed else "" if html or svg else "text", {"html": html, "svg": svg})
 
 
 def _self_test(runs: list[str], as_json: bool) -> int:

@@ -91,6 +91,18 @@ def method_line(delta: Difference) -> str:
     return f"({delta.method}, {delta.draws:,} draws, seed {delta.seed}{error}{flat})"
 
 
+def family_line(found: Comparison) -> str:
+    """ "" where nobody gave families of tasks."""
+    row = found.family_difference
+    if row is None:
+        return ""
+    few = "; so few families say little of others" if row.too_few else ""
+    return (
+        f"by family  {say.points_range(row.low, row.high)} ({row.method}): "
+        f"{say.many(row.tasks, 'task')} of {row.families} families, the largest with {row.largest_family}{few}"
+    )
+
+
 def mcnemar_line(found: Comparison) -> str:
     test = found.mcnemar
     several = found.attempts == "all" and any(arm.attempts_per_task > 1 for arm in found.arms)
@@ -181,6 +193,7 @@ def _body(found: Comparison, width: int) -> list[str]:
         *(rate_line(side, arm) for side, arm in sides(found)),
         difference_line(found),
         method_line(found.difference),
+        *([family_line(found)] if family_line(found) else []),
         *([reward_line(found)] if reward_line(found) else []),
         mcnemar_line(found),
         power_line(found),

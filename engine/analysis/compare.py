@@ -4,13 +4,14 @@ show points.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from engine.analysis.bootstrap import DRAWS, SEED
 from engine.analysis.cascade import Cascade, cascade
 from engine.analysis.cost import cost, cost_interval
+from engine.analysis.hierarchical import FamilyDifference, family_difference
 from engine.analysis.mcnemar import McNemar, mcnemar
 from engine.analysis.outcomes import TrialOutcome, assigned, only_first_attempts
 from engine.analysis.pairs import (
@@ -85,6 +86,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     counts as not passed). `unfinished` counts trials that still run or wait; their pairs are left out until
     both sides are there. `notes` say in words what a reader must know before believing a number. `question` is
     "controlled model" or "product", "" where nobody said. `card_unknowns`: what a run doesn't say is not equal.
+    `family_difference` is there where families of tasks were given and several tasks are of one.
     """
 
     version: int = 1
@@ -107,6 +109,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     card_unknowns: tuple[str, ...] = ()
     question: str = ""
     cascade: Cascade | None = None
+    family_difference: FamilyDifference | None = None
 
     @property
     def a_only(self) -> tuple[DiscordantTask, ...]:
@@ -129,6 +132,8 @@ def compare(
     names: tuple[str, str] | None = None,
     card_unknowns: Sequence[str] = (),
     question: str = "",
+    families: Mapping[str, str] | None = None,
+    separator: str = "",
 ) -> Comparison:
     """A against B, paired by task. Tasks on one side only are listed and take no part; whether that may be
     is the caller's to ask.
@@ -182,6 +187,11 @@ def compare(
         card_unknowns=tuple(card_unknowns),
         question=question,
         cascade=cascade(first),
+        family_difference=(
+            family_difference((name_a, name_b), pairs, families or {}, separator, draws=draws, seed=seed)
+            if pairs and (families is not None or separator)
+            else None
+        ),
     )
     return msgspec.structs.replace(comparison, notes=_notes(comparison, pairs))
 

@@ -70,9 +70,12 @@ def compare_arms(
     draws: int = DRAWS,
     seed: int = SEED,
     said: Differences | None = None,
+    families: Mapping[str, str] | None = None,
+    separator: str = "",
 ) -> Compared:
     """The first of `arms` is the baseline A, `arms[other]` is B. `labelled` False leaves every label out. `said` is
     what the run cards of both say beside their events; its question is the one that they were written for.
+    `families` and `separator` are as `families_of` takes them.
 
     Raises TasksDiffer, or ValueError as `compare` does.
     """
@@ -91,6 +94,8 @@ def compare_arms(
         card_unknowns=apart.unknown,
         names=(a.name, b.name),
         question=apart.question,
+        families=families,
+        separator=separator,
     )
     note = near_equal_note({outcome.task for arm in (a, b) for outcome in arm.outcomes})
     if note:

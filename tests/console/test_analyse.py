@@ -128,3 +128,13 @@ def test_the_self_test_of_compare_ends_well_and_fails_where_one_answer_is_off(mo
     assert result.exit_code == 1 and "✗ OFF" in result.stdout
     assert "--self-test needs no run" in refused("x", "--self-test", command=compare)
     assert "nothing to compare" in refused(command=compare)
+
+
+def test_compare_resamples_families_where_it_is_asked_to(table: Path, tmp_path: Path) -> None:
+    words = (table, "--families", "prefix:__")
+    found = json.loads(told(*words, "--json", command=compare).stdout)["family_difference"]
+    assert (found["families"], found["tasks"], found["low"] < found["estimate"] < found["high"]) == (2, 12, True)
+    assert "12 tasks of 2 families, the largest with 6" in " ".join(told(*words, command=compare).stdout.split())
+    assert "by family" in told(*words, "--markdown", command=compare).stdout
+    assert json.loads(told(table, "--json", command=compare).stdout)["family_difference"] is None
+    assert "expected `category`" in refused(table, "--families", "x", command=compare)
