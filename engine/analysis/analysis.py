@@ -9,7 +9,7 @@ import msgspec
 from engine.analysis.benchmark_index import Index, indices
 from engine.analysis.bootstrap import DRAWS, SEED
 from engine.analysis.conditions import FactorRow, TimeBlocks, time_blocks, timeout_factors
-from engine.analysis.difficulty import GroupRate, Tier, by_category, by_difficulty, tiers
+from engine.analysis.difficulty import GroupRate, Tier, by_category, by_difficulty, tiers, untiered
 from engine.analysis.effort_sweep import EffortSweep, effort_sweeps
 from engine.analysis.expected import Expected, expected
 from engine.analysis.hierarchical import FamilyDifference, family_difference
@@ -21,7 +21,7 @@ from engine.analysis.rates import live_rate
 from engine.analysis.refusals import BothWays, both_ways
 from engine.analysis.score_by_steps import StepCurve, step_curve
 from engine.analysis.trial_facts import ArmFacts, benchmarks_of
-from engine.analysis.wording import many
+from engine.analysis.wording import listed, many
 
 _MOST_K = 10
 
@@ -170,6 +170,12 @@ def _notes(arms: Sequence[ArmFacts], on: Mapping[str, Sequence[ArmFacts]]) -> li
             notes.append(
                 f"{benchmark}: arms have different tasks, {many(common, 'task')} in common; ranks and rates are of "
                 "each arm's own tasks"
+            )
+        without = untiered(own, benchmark)
+        if without:
+            notes.append(
+                f"{benchmark}: {many(len(without), 'task')} without a run that came to its end, in no tier of "
+                f"difficulty: {listed(without, 3)}"
             )
         waiting = sum(not fact.outcome.finished for arm in own for fact in arm.of(benchmark))
         if waiting:

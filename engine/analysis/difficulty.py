@@ -65,11 +65,12 @@ def tier_of(passed: int, runs: int) -> str:
 
 
 def tiers(arms: Sequence[ArmFacts], benchmark: str) -> list[Tier]:
-    """All five, also the empty ones, over finished trials."""
+    """All five, also the empty ones, over runs that came to their end: a broken environment makes no task hard. Tasks
+    without such a run are in none of them, see `untiered`."""
     by_task: dict[str, list[tuple[str, bool]]] = {}
     for arm in arms:
         for task, facts in arm.by_task(benchmark).items():
-            done = [(arm.name, fact.outcome.resolved) for fact in facts if fact.outcome.finished]
+            done = [(arm.name, fact.outcome.resolved) for fact in facts if _came_to_its_end(fact)]
             if done:
                 by_task.setdefault(task, []).extend(done)
     placed: dict[str, list[str]] = {tier: [] for tier in TIERS}
@@ -90,6 +91,17 @@ def tiers(arms: Sequence[ArmFacts], benchmark: str) -> list[Tier]:
             )
         )
     return found
+
+
+def untiered(arms: Sequence[ArmFacts], benchmark: str) -> list[str]:
+    """Tasks of which no run came to its end."""
+    facts = [fact for arm in arms for fact in arm.of(benchmark) if not fact.outcome.discarded]
+    placed = {fact.outcome.task for fact in facts if _came_to_its_end(fact)}
+    return sorted({fact.outcome.task for fact in facts} - placed)
+
+
+def _came_to_its_end(fact: TrialFacts) -> bool:
+    return fact.outcome.finished and fact.outcome.completed and not fact.outcome.excluded
 
 
 def _arm_tier(name: str, runs: Sequence[tuple[str, bool]]) -> ArmTier:

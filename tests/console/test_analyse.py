@@ -57,7 +57,8 @@ def test_both_real_runs_are_ranked_and_their_blocks_of_time_shown() -> None:
     found = document(data / "20250924_droid_gpt-5", data / "20250923_droid_claude-4-sonnet")
     assert [(row["rate"], row["rank"], row["attempts"]) for row in found["ranked"]] == [(0.525, 1, 5), (0.505, 1, 5)]
     assert [index["value"] for index in found["indices"]] == pytest.approx([0.525, 0.505])
-    assert sum(len(tier["tasks"]) for tier in found["tiers"]) == 80
+    assert sum(len(tier["tasks"]) for tier in found["tiers"]) == 79
+    assert "1 task without a run that came to its end" in found["notes"][0]
     (blocks,) = found["time_blocks"]
     assert [block["trials"] for block in blocks["blocks"]] == [400, 400] and len(blocks["apart"]) == 1
     assert all(row["cost_usd"]["mean"] is None for row in found["expected"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.analysis.difficulty import TIERS, by_category, by_difficulty, tier_of, tiers
+from engine.analysis.difficulty import TIERS, by_category, by_difficulty, tier_of, tiers, untiered
 from tests.engine.analysis.making_facts import arm_facts, fact
 
 
@@ -65,3 +65,9 @@ def test_results_stand_by_category_and_by_stated_difficulty() -> None:
     assert [(row.group, row.passed, row.of) for row in by_category([arm], "bench")] == [("db", 1, 2), ("", 1, 1)]
     assert [(row.group, row.rate) for row in by_difficulty([arm], "bench")] == [("easy", 1.0), ("hard", 0.0), ("", 1.0)]
     assert by_category([arm_facts("a", [fact("t1", True)])], "bench") == []
+
+
+def test_a_broken_environment_makes_no_task_hard() -> None:
+    arm = arm_facts("a", [fact("t1", None), fact("t2", True, attempt=1), fact("t2", None, attempt=2)])
+    assert {tier.tier: tier.tasks for tier in tiers([arm], "bench") if tier.tasks} == {"trivial": ("t2",)}
+    assert untiered([arm], "bench") == ["t1"]
