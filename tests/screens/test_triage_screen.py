@@ -95,8 +95,9 @@ async def test_a_causes_key_labels_and_goes_on_to_the_next_undecided(run: Path, 
         first = screen.walk.current
         await pilot.press(key)
         await written(pilot, screen)
-        assert screen.walk.current != first and "1 of 5 decided" in screen_text(app)
-        assert f"✓ {cause}" in screen_text(app), "what was decided is said"
+        await until(pilot, lambda: "1 of 5 decided" in screen_text(app), "it is counted")
+        assert screen.walk.current != first
+        await until(pilot, lambda: f"✓ {cause}" in screen_text(app), "what was decided is said")
     [label] = labels_in(run)
     assert (label.trial, label.cause, label.who, label.kind) == (first, cause, "ada", "label")
     assert label.proposed is Cause.INFRASTRUCTURE and not label.blind
