@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from console.errors import Unusable
+from console.find_run import TABLES
 from console.task_families import families_in
 from engine.analysis.arms import Arm, ArmRef, ArmTrials, NoSuchArm, arm_refs, one_each, pick, select, trials_of
 from engine.analysis.as_csv import reports_csv
@@ -61,7 +62,7 @@ class Asked:
 
 
 def is_table(path: Path) -> bool:
-    return path.suffix.lower() in (".csv", ".tsv") and path.is_file()
+    return path.suffix.lower() in TABLES and path.is_file()
 
 
 def gather(paths: Sequence[Path], load: Callable[[Path], RunState], *, labelled: bool) -> Inputs:
@@ -193,7 +194,8 @@ def _compared(found: Inputs, asked: Asked, trials: Sequence[ArmTrials]) -> list[
                 said=card_words(trials[0].arm, trials[other].arm, found.own),
             )
         except TasksDiffer as error:
-            raise Unusable(f"{error}. --common-tasks compares on the common ones and lists the others") from None
+            way_out = ". --common-tasks compares on the common ones and lists the others" if error.common else ""
+            raise Unusable(f"{error}{way_out}") from None
         except ValueError as error:
             raise Unusable(f"{trials[0].name} and {trials[other].name} can't be compared: {error}") from None
         if found.notes:

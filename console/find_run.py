@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 from console.errors import Unusable
@@ -13,6 +15,8 @@ from engine.readers.run_folder import TRIALDECK
 
 RUNS_DIR = Path("runs")
 LAST = "last"
+TABLES = (".csv", ".tsv")
+MOST_COMPARED = 32
 _SHOWN = 5
 
 
@@ -74,6 +78,23 @@ def find_places(texts: list[str], runs_dir: Path) -> tuple[list[Path], bool]:
             found.append(find_run(text, runs_dir))
             alone = len(texts) == 1
     return found, alone
+
+
+def find_compared(texts: Iterable[str], runs_dir: Path) -> list[Path]:
+    """What `compare` and `report` are given: runs, folders of runs (each run in them, by name), and tables, whose paths
+    stay as they are. Raises Unusable."""
+    found: list[Path] = []
+    for text in texts:
+        path = Path(text).expanduser()
+        if "\0" not in text and path.suffix.lower() in TABLES and path.is_file():
+            found.append(path)
+            continue
+        (place,), alone = find_places([text], runs_dir)
+        inside = [place] if alone else sorted(run.folder for run in islice(found_runs([place]), MOST_COMPARED + 1))
+        if len(inside) > MOST_COMPARED:
+            raise Unusable(f"{text}: more than {MOST_COMPARED} runs in it; name those to be compared")
+        found += [folder for folder in inside if folder not in found]
+    return found
 
 
 def kinds() -> str:

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import RUNS_DIR, find_compared
 from console.out import Out
 
 
 def analyse(
     runs: Annotated[
-        list[str], typer.Argument(help="Runs (folder, name, `last`), or CSV files as compare takes.", metavar="RUN…")
+        list[str], typer.Argument(help="Runs, folders of runs, CSV files, as for `compare`.", metavar="RUN…")
     ],
     arm: Annotated[
         list[str] | None, typer.Option("--arm", help="An arm, NAME or RUN:NAME; again for more. The first: baseline.")
@@ -44,9 +44,8 @@ def analyse(
     if as_json and svg == "-":
         raise Unusable("only one of --json and --svg can go to stdout")
     from console.analyse_runs import Wanted, analysis_of
-    from console.compare_text import is_table
 
-    paths = [path if is_table(path) else find_run(text, runs_dir) for text in runs if (path := Path(text).expanduser())]
+    paths = find_compared(runs, runs_dir)
     wanted = Wanted(
         arms=tuple(arm or ()),
         also=tuple(benchmark or ()),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import RUNS_DIR, find_compared
 from console.follow import Shown, choose_output
 from console.out import Out
 
@@ -64,7 +64,7 @@ def compare(
         raise Unusable(f"only one of {' and '.join(f'--{name}' for name in printed)} can go to stdout")
     from console.compare_text import Asked, is_table
 
-    paths = [path if is_table(path) else find_run(text, runs_dir) for text in runs if (path := Path(text).expanduser())]
+    paths = find_compared(runs, runs_dir)
     asked = Asked(
         arms=tuple(arm or ()),
         baseline=baseline,

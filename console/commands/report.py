@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import RUNS_DIR, find_compared
 from console.out import Out
 
 
@@ -36,7 +36,7 @@ def report(
     """Question, population, acceptance rule, budget, result, sensitivity, limits, and what would settle the rest."""
     import msgspec
 
-    from console.compare_text import Asked, decided, gather, is_table
+    from console.compare_text import Asked, decided, gather
     from console.run_condition import load
     from engine.analysis.record_text import record_html, record_markdown
     from screens.compare_export import refuse_foreign, replace
@@ -45,7 +45,7 @@ def report(
         raise Unusable(f"--attempts {attempts!r}: expected `all` or `first`")
     if sum((markdown, as_json, html == "-")) > 1:
         raise Unusable("only one of --markdown, --json and --html - can go to stdout")
-    paths = [path if is_table(path) else find_run(text, runs_dir) for text in runs if (path := Path(text).expanduser())]
+    paths = find_compared(runs, runs_dir)
     asked = Asked(tuple(arm or ()), baseline, "first" if attempts == "first" else "all", common_tasks, join, labels)
     found = gather(paths, lambda path: load(path)[0], labelled=labels)
     record = decided(found, asked)

@@ -93,6 +93,8 @@ def parse_csv(text: str, name: str) -> CsvArms:
     for number, row in rows:
         reader.take(number, row)
     reader.finish()
+    if not reader.outcomes:
+        raise CsvInvalid(f"{name}: no row below its names; expected one an attempt, or one a task")
     known = {*_TASK, *_TRIAL, "attempt", "discarded"}
     known |= {"arm", "reward", *_COST} if len(sides) == 1 else {*_PASSES, "a_cost", "b_cost"}
     return _arms(reader, name, retries, [title for title in columns if title not in known])

@@ -19,6 +19,8 @@ from engine.trial_state import TrialState
 
 CONTROLLED = "controlled model"
 PRODUCT = "product"
+OURS = "trialdeck"
+"""The source of our own runs, whose plans say everything that they were made with."""
 
 Side = tuple[RunState, str]
 """A run and the name of its arm."""
@@ -117,10 +119,15 @@ def _plans(a: RunPlanned, b: RunPlanned, cards: _Found, silent: _Found) -> None:
         cards.differ("attempts of each task", a.attempts, b.attempts)
     if a.concurrency != b.concurrency:
         cards.differ("trials at the same time", a.concurrency, b.concurrency)
-    if a.seed != b.seed:
-        cards.differ("seed of the order", a.seed, b.seed)
-    if a.max_cost_usd != b.max_cost_usd:
-        cards.differ("spend cap", _cap(a.max_cost_usd), _cap(b.max_cost_usd))
+    ours_a, ours_b = (plan.source == OURS for plan in (a, b))
+    if not (ours_a and ours_b):  # others say neither: what stands there is no more than a default
+        silent.silent("seed of the order", ours_a, ours_b)
+        silent.silent("spend cap", ours_a or a.max_cost_usd is not None, ours_b or b.max_cost_usd is not None)
+    else:
+        if a.seed != b.seed:
+            cards.differ("seed of the order", a.seed, b.seed)
+        if a.max_cost_usd != b.max_cost_usd:
+            cards.differ("spend cap", _cap(a.max_cost_usd), _cap(b.max_cost_usd))
     look("engine version", lambda plan: plan.engine_version)
     look("host", lambda plan: plan.host.name)
     look("CPUs of the host", lambda plan: plan.host.cpus, lambda value: f"{value:g}")

@@ -164,3 +164,19 @@ def test_case_88_tasks_that_all_differ_alike_are_not_said_to_agree(worked: Path)
     assert "tasks don't vary: what this design detects can't be told" in told(worked).stdout
     worked.write_text("task_id,a_pass,b_pass\n" + "".join(f"t{n},1,1\n" for n in range(8)))
     assert "nothing disagrees: what this design detects can't be told" in told(worked).stdout
+
+
+def test_a_folder_of_runs_stands_for_the_runs_in_it(tmp_path: Path) -> None:
+    fake_run.write(tmp_path / "runs" / "two", verdicts(1, 1, 1, 1, 1.0, 1.0))
+    fake_run.write(tmp_path / "runs" / "one", verdicts(2, 1, 1, 0, 1.0, 1.0))
+    found = document(tmp_path / "runs", "--join")
+    assert {source["label"] for source in found["sources"]} == {"one", "two"}
+    (tmp_path / "none").mkdir()
+    assert "no run in it" in refused(tmp_path / "none")
+
+
+def test_tasks_that_have_nothing_in_common_get_no_advice_that_can_not_help(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("task,reward\nt1,1\n")
+    (tmp_path / "b.csv").write_text("task,reward\nt2,1\n")
+    said = refused(tmp_path / "a.csv", tmp_path / "b.csv")
+    assert "0 in common" in said and "--common-tasks" not in said

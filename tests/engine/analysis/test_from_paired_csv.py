@@ -98,3 +98,8 @@ def test_several_rows_of_a_task_are_its_attempts_where_they_are_numbered() -> No
 def test_case_89_near_equal_arms_are_told_of() -> None:
     found = parse_csv("task,arm,reward\nt1,Sonnet,1\nt1,sonnet,0\n", "results.csv")
     assert "differ by case or blanks only are not merged: 'Sonnet' and 'sonnet'" in found.notes[0]
+
+
+def test_a_file_with_names_alone_says_that_rows_are_missing() -> None:
+    with pytest.raises(CsvInvalid, match="no row below its names"):
+        parse_csv(HEAD, "pairs.csv")

@@ -59,7 +59,6 @@ def test_equal_runs_differ_in_nothing() -> None:
         ({"seed": 9}, "seed of the order: A 0, B 9"),
         ({"max_cost_usd": 20.0}, "spend cap: A none, B $20.00"),
         ({"engine_version": "0.2.0"}, "engine version: A 0.1.0, B 0.2.0"),
-        ({"source": "harbor"}, "source: A trialdeck, B harbor"),
         ({"host": msgspec.structs.replace(HOST, name="h2")}, "host: A h1, B h2"),
         ({"host": msgspec.structs.replace(HOST, docker="27.0")}, "Docker: A 26.1, B 27.0"),
         ({"host": msgspec.structs.replace(HOST, compose="2.30")}, "Compose: A 2.26, B 2.30"),
@@ -149,3 +148,9 @@ def test_every_field_of_an_arm_survives_the_cleaning_of_a_plan() -> None:
     )
     assert all(getattr(full, field) for field in full.__struct_fields__)  # a new field has to be looked at here
     assert run(full).arms["n"].info == full
+
+
+def test_a_seed_and_a_cap_that_another_system_does_not_tell_are_unknown() -> None:
+    found = between((run(seed=4), "arm"), (run(source="harbor"), "arm"))
+    assert found.cards == ("source: A trialdeck, B harbor",)
+    assert any(text.startswith("not known of B:") and "seed of the order" in text for text in found.unknown)
