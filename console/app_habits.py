@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from textual.app import App
+from textual.notifications import SeverityLevel
 
 from console.habits import Habits
 from console.notices import Notice, Notices, terminal_sequence
@@ -74,8 +75,8 @@ class AppHabits:
         self._notices.forget(open_runs)
 
     def _tell(self, notice: Notice) -> None:
-        severity = "warning" if notice.bad else "information"
-        self.app.notify(notice.text, severity=severity, timeout=10, markup=False)  # type: ignore[arg-type]
+        severity: SeverityLevel = "warning" if notice.bad else "information"
+        self.app.notify(notice.text, severity=severity, timeout=10, markup=False)
         wanted = self.habits.settings.notifications
         sequence = terminal_sequence(notice, wanted, in_tmux=bool(os.environ.get("TMUX")))
         driver = self.app._driver  # Textual has no public way to write beside the screen but its own bell

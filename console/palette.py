@@ -29,7 +29,8 @@ class DeckCommands(Provider):
 
     def _title(self, place: Place, action: Action) -> str:
         keys = keys_text(place, action, own_keys(self.app))
-        return f"{action.help}  ({keys})" if keys else action.help
+        named = f"{action.label} · {action.help}"  # who knows the word on the footer finds it by that
+        return f"{named}  ({keys})" if keys else named
 
     async def discover(self) -> Hits:
         for title, command in self._commands():

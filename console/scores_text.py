@@ -9,37 +9,11 @@ from typing import Any
 
 import msgspec
 
-from engine.scorebook.record import Kind, Record
+from engine.scorebook.record import FACTS, Kind, Record
 from engine.scorebook.store import Score
 
 SCHEMA = "trialdeck.score/1"
-SCORE_COLUMNS = (
-    "id",
-    "benchmark",
-    "benchmark_version",
-    "metric",
-    "unit",
-    "value",
-    "low",
-    "high",
-    "passed",
-    "assigned",
-    "model",
-    "agent",
-    "configuration",
-    "ran_by",
-    "ran_by_name",
-    "address",
-    "made_on",
-    "read_on",
-    "checked_on",
-    "snapshot",
-    "card_digest",
-    "run",
-    "corrected",
-    "withdrawn",
-    "note",
-)
+SCORE_COLUMNS = ("id", *FACTS, "checked_on", "corrected", "withdrawn", "note")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 UNKNOWN = "—"
 

@@ -16,10 +16,10 @@ def test_cases_34_and_49_noise_and_interleaved_streams_change_no_verdict(tmp_pat
     """An error before every command (34) hides nothing; each stream keeps its order (49)."""
     small_task(
         tmp_path / "noise",
-        toml='[environment]\nenv = { BASH_ENV = "/root/.noisy" }\n',
+        toml='[environment]\nenv = { BASH_ENV = "/etc/noisy.sh" }\n',
         solve="for i in 1 2 3; do echo out$i; echo err$i >&2; done; touch /app/done\n",
         test="[ -f /app/done ] && echo 1 > /logs/verifier/reward.txt\n",
-        environment__Dockerfile=DOCKERFILE + 'RUN echo "source /opt/missing/conda.sh" > /root/.noisy\n',
+        environment__Dockerfile=DOCKERFILE + 'RUN echo "source /opt/missing/conda.sh" > /etc/noisy.sh\n',
     )
     answer = trialdeck("run", "noise", "--agent", "oracle", "--plain", cwd=tmp_path)
     assert answer.returncode == 0, answer.stdout

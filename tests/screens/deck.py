@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from textual import events
+from textual.app import App
 from textual.pilot import Pilot
 
 from console.app import TrialDeckApp
@@ -18,12 +19,12 @@ PAUSES = 400
 """How many turns of the event loop a test waits for something at most."""
 
 
-def screen_lines(app: TrialDeckApp) -> list[str]:
+def screen_lines(app: App[Any]) -> list[str]:
     """The whole screen as it is painted, without colours."""
     return ["".join(segment.text for segment in strip).rstrip() for strip in app.screen._compositor.render_strips()]
 
 
-def screen_text(app: TrialDeckApp) -> str:
+def screen_text(app: App[Any]) -> str:
     return "\n".join(screen_lines(app))
 
 
@@ -32,7 +33,7 @@ async def until(pilot: Pilot[Any], true: Callable[[], bool], what: str = "") -> 
         if true():
             return
         await pilot.pause(0.01)
-    raise AssertionError(f"never happened: {what or true}\n{screen_text(pilot.app)}")  # type: ignore[arg-type]
+    raise AssertionError(f"never happened: {what or true}\n{screen_text(pilot.app)}")
 
 
 async def pasted(pilot: Pilot[Any], text: str) -> None:

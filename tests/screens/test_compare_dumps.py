@@ -1,13 +1,7 @@
-"""What opens from a comparison, as text at three sizes, against dumps that a person has looked at.
-
-`UPDATE_DUMPS=1 pytest tests/screens/test_compare_dumps.py` writes them anew; look at the difference before keeping it.
-"""
+"""What opens from a comparison, as text at three sizes, against dumps that a person has looked at."""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,25 +13,12 @@ from engine.triage.label_store import open_labels
 from engine.triage.labels import Label
 from screens.compare_screen import CompareScreen
 from tests.screens import fake_run
-from tests.screens.deck import read_and_painted, screen_text, until
+from tests.screens.deck import read_and_painted, until
 from tests.screens.fake_run import at
-from tests.screens.test_dumps import DUMPS, SIZES, unfinished
+from tests.screens.looks import SIZES, looks_as_kept, size_name
+from tests.screens.test_dumps import unfinished
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with monkeypatch.context() as patched:
-        patched.setenv("TZ", "UTC")
-        time.tzset()
-        yield
-    time.tzset()
 
 
 LABELLED = (
@@ -82,7 +63,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", SIZES, ids=size_name)
 @pytest.mark.parametrize("case", CASES)
 async def test_the_screen_looks_as_it_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, size: tuple[int, int]
@@ -104,8 +85,4 @@ async def test_the_screen_looks_as_it_did(
             await pilot.app.workers.wait_for_complete()
             for _ in range(3):
                 await pilot.pause()
-        seen = screen_text(app) + "\n"
-    path = DUMPS / f"{case}-{size[0]}x{size[1]}.txt"
-    if os.environ.get("UPDATE_DUMPS"):
-        path.write_text(seen)
-    assert seen == path.read_text()
+        await looks_as_kept(pilot, f"{case}-{size_name(size)}")

@@ -31,11 +31,6 @@ from tests.screens.test_compare_screen import A, B, verdicts
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def one_arm(events: list[ev.Event], arm: str, **changed: Any) -> list[ev.Event]:
     """The run as if this arm alone had been planned."""
     planned = events[0]

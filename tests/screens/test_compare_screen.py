@@ -35,11 +35,6 @@ class Foreign(TrialdeckFormat):
     ours = False
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def verdicts(
     both: int, a_only: int, b_only: int, neither: int, cost_a: float | None, cost_b: float | None
 ) -> list[ev.Event]:

@@ -19,11 +19,6 @@ from tests.screens.test_trial_screen import settle, trial_opened
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def test_of_several_services_one_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entered: list[list[str]] = []
 

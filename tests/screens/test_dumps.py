@@ -1,13 +1,8 @@
-"""Whole screens as text at three sizes, against dumps that a person has looked at.
-
-`UPDATE_DUMPS=1 pytest tests/screens/test_dumps.py` writes them anew; look at the difference before keeping it.
-"""
+"""Whole screens as text at three sizes, against dumps that a person has looked at."""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,29 +15,13 @@ from screens.source import RunSource
 from screens.trial_screen import TrialScreen
 from tests.engine.trajectories import sessions
 from tests.screens import casts, fake_run, fake_trial
-from tests.screens.deck import read_and_painted, screen_text, until
+from tests.screens.deck import read_and_painted, until
 from tests.screens.fake_run import at
+from tests.screens.looks import SIZES, looks_as_kept, size_name
 from tests.screens.test_compare_screen import verdicts
 from tests.screens.trial_waiting import trial_shown
 
 pytestmark = pytest.mark.anyio
-
-DUMPS = Path(__file__).parent / "dumps"
-SIZES = [(80, 24), (120, 40), (200, 60)]
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with monkeypatch.context() as patched:
-        patched.setenv("TZ", "UTC")
-        time.tzset()
-        yield
-    time.tzset()
 
 
 def unfinished() -> list[ev.Event]:
@@ -85,7 +64,7 @@ CASES: dict[str, tuple[Callable[[Path], None], Callable[[RunSource], Screen[None
 }
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", SIZES, ids=size_name)
 @pytest.mark.parametrize("case", CASES)
 async def test_the_screen_looks_as_it_did(tmp_path: Path, case: str, size: tuple[int, int]) -> None:
     make, screen_of, keys = CASES[case]
@@ -107,9 +86,4 @@ async def test_the_screen_looks_as_it_did(tmp_path: Path, case: str, size: tuple
             await pilot.app.workers.wait_for_complete()
             for _ in range(3):
                 await pilot.pause()
-        seen = screen_text(app) + "\n"
-    path = DUMPS / f"{case}-{size[0]}x{size[1]}.txt"
-    if os.environ.get("UPDATE_DUMPS"):
-        DUMPS.mkdir(exist_ok=True)
-        path.write_text(seen)
-    assert seen == path.read_text()
+        await looks_as_kept(pilot, f"{case}-{size_name(size)}")

@@ -15,11 +15,6 @@ from screens.widgets.line_table import LineTable
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Words(LineTable):
     COLUMNS = (Column("word", "word", 10), Column("length", "length", 6, right=True))
 

@@ -1,21 +1,15 @@
-"""What a log looks like, as text: made with TRIALDECK_NEW_DUMPS=1, looked at, and kept."""
+"""A log as plain text at three sizes, against files that a person has looked at."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.screens.looks import SIZES, looks_as_kept, size_name
 from tests.screens.test_log_view import OneLog, settle
 
 pytestmark = pytest.mark.anyio
-DUMPS = Path(__file__).parent / "dumps"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 def story() -> bytes:
@@ -33,7 +27,7 @@ def story() -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("keys", ["top", "raw-wrap", "filter"])
 async def test_a_log_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[int, int], keys: str) -> None:
     path = tmp_path / "agent.txt"
@@ -49,9 +43,4 @@ async def test_a_log_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[int, 
             app.view.filter_by("step .*0$")
             app.view.search_for("ERROR")
         await settle(pilot)
-        strips = app.screen._compositor.render_strips()
-        text = "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips) + "\n"
-        dump = DUMPS / f"log-{keys}-{size[0]}x{size[1]}.txt"
-        if os.environ.get("TRIALDECK_NEW_DUMPS"):
-            dump.write_text(text, encoding="utf-8")
-        assert text == dump.read_text(encoding="utf-8")
+        await looks_as_kept(pilot, f"log-{keys}-{size_name(size)}")

@@ -15,11 +15,6 @@ from tests.screens.test_log_view import OneLog, numbers, page_text, settle, stat
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def timed(to: int) -> str:
     return "".join(
         f"2026-11-30T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z line {number}\n"

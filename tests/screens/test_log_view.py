@@ -22,11 +22,6 @@ pytestmark = pytest.mark.anyio
 DECK = Path(__file__).parents[2] / "screens" / "deck.tcss"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class OneLog(App[None]):
     CSS_PATH = DECK
 

@@ -23,11 +23,6 @@ from tests.screens.test_log_view import settle
 DECK = Path(__file__).parents[2] / "screens" / "deck.tcss"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def stamped(second: int | None, text: str) -> str:
     return text if second is None else f"2026-11-30T12:{second // 60:02}:{second % 60:02}Z {text}"
 

@@ -27,11 +27,6 @@ pytestmark = pytest.mark.anyio
 A, B = "sonnet-5.5", "sol-6.1"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def table(app: TrialDeckApp) -> TrialsTable:
     return app.screen.query_one(TrialsTable)
 

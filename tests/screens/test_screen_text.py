@@ -12,11 +12,6 @@ from tests.screens.deck import opened, screen_lines, screen_text, until
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def test_ctrl_x_saves_what_stands_on_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with opened(tmp_path / "run", fake_run.story(), (120, 40)) as (app, pilot):

@@ -22,11 +22,6 @@ TELLING = ("sonnet-5.5", "sol-6.1", "terminus2", "sonnet 5.5", "$0.31", "1.2K in
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def run(tmp_path: Path) -> Path:
     return fake_triage.write(tmp_path / "run")
 

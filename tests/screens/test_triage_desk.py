@@ -35,11 +35,6 @@ BOUND_SEC = 30.0
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def run(tmp_path: Path) -> Path:
     return fake_triage.write(tmp_path / "run")
 

@@ -16,11 +16,6 @@ from tests.screens.fake_triage import OOM, by_others, labels_in, settle, triage_
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Card:
     """A run card of which only the policy is asked."""
 

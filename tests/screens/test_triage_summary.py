@@ -30,11 +30,6 @@ SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def run(tmp_path: Path) -> Path:
     return fake_triage.write(tmp_path / "run")
 

@@ -29,11 +29,6 @@ pytestmark = pytest.mark.anyio
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @asynccontextmanager
 async def trial_opened(
     folder: Path, trial: str = TRIAL, size: tuple[int, int] = (120, 40), order: tuple[str, ...] = ()

@@ -30,11 +30,6 @@ pytestmark = pytest.mark.anyio
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def with_session(folder: Path, steps: int = 12, trial: str = SIMPLE) -> Path:
     fake_trial.write(folder)
     sessions.write_json(folder / trial / "agent" / "trajectory.json", sessions.atif(steps))

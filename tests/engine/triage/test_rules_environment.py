@@ -54,7 +54,7 @@ def test_a_name_that_docker_could_not_resolve_is_called_so(run: Run) -> None:
 @pytest.mark.parametrize(
     ("said", "rule"),
     [
-        ("E: Temporary failure resolving 'deb.debian.org'", "dns"),
+        ("E: Temporary failure resolving 'packages.example.org'", "dns"),
         ("curl: (60) SSL certificate problem: unable to get local issuer certificate", "tls"),
     ],
 )

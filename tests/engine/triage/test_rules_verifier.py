@@ -41,8 +41,8 @@ def test_a_verifier_that_could_not_start_is_the_grader_s(run: Run) -> None:
 @pytest.mark.parametrize(
     "sign",
     [
-        "Temporary failure resolving 'deb.debian.org'",
-        "E: Failed to fetch http://deb.debian.org/x  Connection failed",
+        "Temporary failure resolving 'packages.example.org'",
+        "E: Failed to fetch http://packages.example.org/x  Connection failed",
         "curl: (28) Operation timed out",
     ],
 )

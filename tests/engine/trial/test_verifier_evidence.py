@@ -122,7 +122,7 @@ def test_other_exit_codes_say_nothing(tmp_path: Path, code: int | None) -> None:
         b"W: Failed to fetch http://archive.example.org/x  Could not resolve 'archive.example.org'",
         b"E: Could not get lock /var/lib/dpkg/lock-frontend",
         b"curl: (6) Could not resolve host: astral.sh",
-        b"curl: (7) Failed to connect to pypi.org port 443 after 2 ms: Couldn't connect to server",
+        b"curl: (7) Failed to connect to packages.example.org port 443 after 2 ms: Couldn't connect to server",
         b"curl: (60) SSL certificate problem: unable to get local issuer certificate",
         b"wget: unable to resolve host address 'example.com'",
         "wget: unable to resolve host address ‘example.com’".encode(),
@@ -154,7 +154,7 @@ def test_package_managers_and_downloads_that_failed_are_signs(tmp_path: Path, li
         b"wget: unable to resolve host address 'redis'",
         "wget: unable to resolve host address ‘redis’".encode(),
         b"bash: line 1: answer: command not found",
-        b"AssertionError: curl: (6) Could not resolve host: pypi.org",
+        b"AssertionError: curl: (6) Could not resolve host: packages.example.org",
         b"the agent said: E: Unable to locate package x",
     ],
 )
@@ -163,7 +163,7 @@ def test_a_service_under_test_that_doesnt_answer_is_no_failed_set_up(tmp_path: P
 
 
 def test_a_later_sign_counts_although_an_earlier_one_is_a_neighbours(tmp_path: Path) -> None:
-    output = b"curl: (6) Could not resolve host: db\ncurl: (6) Could not resolve host: pypi.org\n"
+    output = b"curl: (6) Could not resolve host: db\ncurl: (6) Could not resolve host: packages.example.org\n"
     assert seen(tmp_path, output).line == 2
 
 
