@@ -21,7 +21,6 @@ from engine.analysis.as_svg import report_svg
 from engine.analysis.as_text import comparison_lines
 from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
 from engine.analysis.from_csv import CsvArms, CsvInvalid, check_common, read_csv
-from engine.analysis.pairs import Attempts
 from engine.analysis.record_text import Record
 from engine.analysis.report import Report, make_report, report_document, source_line
 from engine.analysis.run_differences import question_words
@@ -34,6 +33,7 @@ from engine.runs.decision_record import decision_record
 from engine.state import RunState
 from engine.triage.label_book import load_labels
 from screens.compare_panes import standing_lines
+from screens.comparing import Wish
 
 
 @dataclass
@@ -50,13 +50,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Asked:
-    arms: tuple[str, ...] = ()
-    baseline: str = ""
-    attempts: Attempts = "all"
-    common_tasks: bool = False
-    join: bool = False
-    labelled: bool = True
+class Asked(Wish):
     families: str = ""
     """`category`, `prefix:SEPARATOR`, a CSV file with task,family, or nothing."""
 

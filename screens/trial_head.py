@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from engine.text import clean_line
-from engine.trial_state import TrialState
 from screens import format as fmt
 from screens.pieces import Piece
 from screens.source import RunSource
 from screens.trial_facts import state_pieces, summary
-from screens.trial_timeline import timeline
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.lines import Line, Lines
+from screens.widgets.timeline_line import TimelineLine
 
 WHOLE_TRAIL = 100
 """Columns from which on the breadcrumbs name everything."""
-
-
-class Timeline(Lines):
-    trial: TrialState | None = None
-    now: datetime | None = None
-
-    def make(self, width: int) -> list[Line]:
-        if self.trial is None or self.now is None:
-            return []
-        return [(pieces, []) for pieces in timeline(self.trial, self.now, width)]
 
 
 class Summary(Lines):
@@ -42,7 +30,7 @@ class Summary(Lines):
 class TrialHead(Vertical):
     def compose(self) -> ComposeResult:
         yield Breadcrumbs("runs")
-        yield Timeline(id="timeline")
+        yield TimelineLine(id="timeline")
         yield Summary(id="summary")
 
     def show(self, source: RunSource, trial_id: str, width: int) -> None:
@@ -59,7 +47,7 @@ class TrialHead(Vertical):
         name = " ".join(word for word in (trial.task, letter, arm, str(trial.attempt) if several else "") if word)
         right = [*state_pieces(trial, source.stale), (f"  {fmt.clock_time(trial.elapsed(now))}", "deck--strong")]
         trail.set(["runs", run, name] if width >= WHOLE_TRAIL else [run, name], right)
-        line = self.query_one(Timeline)
+        line = self.query_one(TimelineLine)
         line.trial, line.now = trial, now
         line.show()
         facts = self.query_one(Summary)

@@ -212,19 +212,7 @@ class _Reader:
         self._seen[key] = number
         self.rows.setdefault((arm, task), number)
         self.outcomes.setdefault(arm, []).append(
-            TrialOutcome(
-                task=task,
-                arm=arm,
-                attempt=attempt,
-                reward=None if passed is None else float(passed),
-                passed=passed,
-                completed=passed is not None,
-                scored=passed is not None,
-                excluded=False,
-                cost_usd=cost,
-                seconds=None,
-                discarded=discarded,
-            )
+            TrialOutcome.of_verdict(task, arm, attempt, passed, cost, discarded=discarded)
         )
 
     def finish(self) -> None:

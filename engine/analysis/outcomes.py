@@ -32,6 +32,25 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     discarded: bool = False
     finished: bool = True
 
+    @classmethod
+    def of_verdict(
+        cls, task: str, arm: str, attempt: int, passed: bool | None, cost_usd: float | None, *, discarded: bool = False
+    ) -> TrialOutcome:
+        """A trial of which only its verdict and its cost are known; without a verdict it did not complete."""
+        return cls(
+            task=task,
+            arm=arm,
+            attempt=attempt,
+            reward=None if passed is None else float(passed),
+            passed=passed,
+            completed=passed is not None,
+            scored=passed is not None,
+            excluded=False,
+            cost_usd=cost_usd,
+            seconds=None,
+            discarded=discarded,
+        )
+
     @property
     def resolved(self) -> bool:
         """A missing verdict is not a pass; it is also never dropped from what was assigned."""

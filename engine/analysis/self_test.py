@@ -69,18 +69,7 @@ def _worked(work: Callable[[], float | None]) -> float:
 
 
 def _trial(task: int, arm: str, passed: bool | None, cost: float = 0.0, attempt: int = 1) -> TrialOutcome:
-    return TrialOutcome(
-        task=f"t{task:03}",
-        arm=arm,
-        attempt=attempt,
-        reward=None if passed is None else float(passed),
-        passed=passed,
-        completed=passed is not None,
-        scored=passed is not None,
-        excluded=False,
-        cost_usd=cost,
-        seconds=None,
-    )
+    return TrialOutcome.of_verdict(f"t{task:03}", arm, attempt, passed, cost)
 
 
 def _worked_example() -> list[_Work]:

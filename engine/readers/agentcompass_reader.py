@@ -27,7 +27,7 @@ from engine.readers.agentcompass_result import RESULT, attempt_result, cost_of, 
 from engine.readers.foreign_times import in_utc, parsed, seconds_between
 from engine.readers.json_file import JsonFile, NotJson, parse_json
 from engine.readers.masked_text import masked
-from engine.readers.owner_process import Pulse, worked_on_here
+from engine.readers.owner_process import OwnerWatch
 from engine.readers.reader import Liveness
 
 SCAN_SEC = 5.0
@@ -54,8 +54,7 @@ class AgentCompassReader:
         self._lines: dict[str, list[LogLine]] = {}
         self._said: set[str] = set()
         self._plan: ev.RunPlanned | None = None
-        self._pulse = Pulse()
-        self._owner_seen = False
+        self._owner = OwnerWatch(folder, _WORDS, _READERS)
         self._looked_at = 0.0
         self._over = False
         self._unscored = False
@@ -99,14 +98,8 @@ class AgentCompassReader:
         """The files' own word for the end; else a process that is at it, or content that moves."""
         if self._over or self._fold.ended or self._info.status:
             return Liveness.FINISHED
-        self._pulse.look((self._progress_file.offset, self._log_file.offset, self._fold.last_at))
-        if worked_on_here(self.folder, _WORDS, _READERS):
-            self._owner_seen = True
-            return Liveness.LIVE
-        if self._owner_seen:
-            self._owner_seen = False
-            self._pulse.stop()
-        return Liveness.LIVE if self._pulse.beats else Liveness.STALE
+        alive = self._owner.look(lambda: (self._progress_file.offset, self._log_file.offset, self._fold.last_at))
+        return Liveness.LIVE if alive else Liveness.STALE
 
     def close(self) -> None:
         self._progress_file.close()

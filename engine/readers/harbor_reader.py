@@ -24,7 +24,7 @@ from engine.readers.harbor_trial import HarborTrial
 from engine.readers.in_order import in_order
 from engine.readers.inside import folders_in, is_inside
 from engine.readers.json_file import JsonFile
-from engine.readers.owner_process import Pulse, worked_on_here
+from engine.readers.owner_process import OwnerWatch, Pulse
 from engine.readers.reader import Liveness
 
 JOB_LOG = "job.log"
@@ -65,9 +65,7 @@ class HarborReader:
         self._said: set[str] = set()
         self._rechecked = 0
         self._looked_at = 0.0
-        self._pulse = pulse or Pulse()
-        self._owner_at = 0.0
-        self._owner = False
+        self._owner = OwnerWatch(folder, _WORDS, _NOT_RUNNING, pulse=pulse, look_sec=OWNER_SEC)
         self._session = 0
         self._first_start: datetime | None = None
         self._last_end: datetime | None = None
@@ -319,17 +317,12 @@ class HarborReader:
         """A process of Harbor that has this job's files open, or content that moves since we began to look."""
         if values.text(values.within(self._result.value, "finished_at")):
             return False
-        now = time.monotonic()
-        if self._owner_at and now - self._owner_at < OWNER_SEC:
-            return self._owner or self._pulse.beats
-        self._owner_at = now
-        before, self._owner = self._owner, worked_on_here(self.folder, _WORDS, _NOT_RUNNING)
-        if before and not self._owner:
-            self._pulse = Pulse(self._pulse.silent_sec)
-        signs = tuple((name, trial.signs()) for name, trial in self._trials.items())
+        return self._owner.look(self._signs)
+
+    def _signs(self) -> tuple[object, ...]:
         updated = values.text(values.within(self._result.value, "updated_at"))
-        self._pulse.look((updated, self._log.offset, len(self._trials), signs))
-        return self._owner or self._pulse.beats
+        trials = tuple((name, trial.signs()) for name, trial in self._trials.items())
+        return updated, self._log.offset, len(self._trials), trials
 
     def _begin(self, alive: bool) -> Iterator[ev.AnyEvent]:
         """Harbor resumes a job in its folder: the same run goes on in another session."""

@@ -82,3 +82,43 @@ class Pulse:
     def stop(self) -> None:
         """Its owner was seen to end: what moved before means nothing any more."""
         self._moved_at = None
+
+
+class OwnerWatch:
+    """Whether somebody still works on a folder: a process that is seen at it, else content that moves.
+
+    `seen`: a process was there at the last look. Looks at most once in `look_sec`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        words: Iterable[str],
+        ignored: Iterable[str] = (),
+        *,
+        pulse: Pulse | None = None,
+        look_sec: float = 0.0,
+    ) -> None:
+        self.seen = False
+        self._folder = folder
+        self._words, self._ignored = tuple(words), tuple(ignored)
+        self._pulse = pulse or Pulse()
+        self._look_sec = look_sec
+        self._looked_at: float | None = None
+
+    @property
+    def alive(self) -> bool:
+        """As of the last look."""
+        return self.seen or self._pulse.beats
+
+    def look(self, mark: Callable[[], Hashable]) -> bool:
+        """Whether it is alive now; `mark` stands for all that the folder says now."""
+        now = time.monotonic()
+        if self._looked_at is not None and now - self._looked_at < self._look_sec:
+            return self.alive
+        self._looked_at = now
+        before, self.seen = self.seen, worked_on_here(self._folder, self._words, self._ignored)
+        self._pulse.look(mark())
+        if before and not self.seen:
+            self._pulse.stop()  # what it wrote last is no sign of life
+        return self.alive

@@ -12,7 +12,7 @@ from engine import events as ev
 from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.readers.foreign_times import seconds_between
 from engine.readers.inside import folders_in
-from engine.readers.owner_process import Pulse, worked_on_here
+from engine.readers.owner_process import OwnerWatch
 from engine.readers.reader import Liveness
 from engine.readers.swe_bench_instance import LOG, REPORT, InstanceLog, Verdict, issues_of, read_log, read_verdict
 from engine.readers.swe_bench_layout import Place, Shape
@@ -47,8 +47,7 @@ class SweBenchReader:
         self._stamps: dict[str, tuple[int, ...]] = {}
         self._plan: ev.RunPlanned | None = None
         self._looked_at = 0.0
-        self._pulse = Pulse()
-        self._owner_seen = False
+        self._owner = OwnerWatch(self.folder, _WORDS, _READERS)
         self._ended = False
         self._over = False
         self._times: list[datetime] = []
@@ -84,14 +83,7 @@ class SweBenchReader:
             return Liveness.FINISHED
         if self._place.shape in (Shape.REPORT, Shape.LEADERBOARD):
             return Liveness.STALE  # some were still pending when it was written
-        self._pulse.look(tuple(sorted((item.trial, item.stamp) for item in self._instances.values())))
-        if worked_on_here(self.folder, _WORDS, _READERS):
-            self._owner_seen = True
-            return Liveness.LIVE
-        if self._owner_seen:
-            self._owner_seen = False
-            self._pulse.stop()
-        if self._pulse.beats:
+        if self._owner.look(lambda: tuple(sorted((item.trial, item.stamp) for item in self._instances.values()))):
             return Liveness.LIVE
         if self._instances and all(item.done for item in self._instances.values()):
             self._ended = True
@@ -180,7 +172,7 @@ class SweBenchReader:
         yield from self._begin(item, log)
         over = (found is not None and found.resolved is not None) or report is not None
         # At the first look an error in a log is its end; where somebody writes on, once the log has come to rest.
-        at_rest = item.unchanged >= _SETTLED_LOOKS or not (self._pulse.beats or self._owner_seen)
+        at_rest = item.unchanged >= _SETTLED_LOOKS or not self._owner.alive
         if over or (log.broke and at_rest):
             item.done = True
             yield from self._finish(item, log, found, broken, ending)

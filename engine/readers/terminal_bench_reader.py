@@ -19,7 +19,7 @@ from engine.readers.foreign_times import seconds_between
 from engine.readers.in_order import in_order
 from engine.readers.inside import files_in, folders_in, is_inside
 from engine.readers.json_file import JsonFile
-from engine.readers.owner_process import Pulse, worked_on_here
+from engine.readers.owner_process import OwnerWatch, Pulse
 from engine.readers.reader import Liveness
 from engine.readers.terminal_bench_plan import RESULTS, TerminalBenchPlan, arm_name, runs_of
 from engine.readers.terminal_bench_trial import started_at, story
@@ -63,9 +63,8 @@ class TerminalBenchReader:
         self._trials: dict[str, Trial] = {}
         self._attempts: dict[str, int] = {}
         self._results: dict[Path, JsonFile] = {}
-        self._pulse = pulse or Pulse()
-        self._looked_at = self._owner_at = 0.0
-        self._owner = False
+        self._owner = OwnerWatch(folder, _WORDS, pulse=pulse, look_sec=OWNER_SEC)
+        self._looked_at = 0.0
         self._rechecked = 0
         self._session = 0
         self._stopped = False
@@ -252,15 +251,7 @@ class TerminalBenchReader:
     def _alive(self) -> bool:
         if self._finished():
             return False
-        now = time.monotonic()
-        if self._owner_at and now - self._owner_at < OWNER_SEC:
-            return self._owner or self._pulse.beats
-        self._owner_at = now
-        before, self._owner = self._owner, worked_on_here(self.folder, _WORDS)
-        if before and not self._owner:
-            self._pulse = Pulse(self._pulse.silent_sec)
-        self._pulse.look(tuple(self._signs()))
-        return self._owner or self._pulse.beats
+        return self._owner.look(lambda: tuple(self._signs()))
 
     def _signs(self) -> Iterator[tuple[str, object]]:
         for plan in self._plans:

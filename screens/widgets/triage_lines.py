@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from textual import events
 from textual.app import ComposeResult
@@ -16,7 +15,6 @@ from screens.pieces import Pieces, width_of
 from screens.triage_blindfold import Cover
 from screens.triage_causes import CAUSE_KEYS
 from screens.trial_facts import facts
-from screens.trial_timeline import timeline
 from screens.widgets.lines import Line, Lines
 
 
@@ -32,16 +30,6 @@ class SaidLines(Lines):
 
     def make(self, width: int) -> list[Line]:
         return [([(" ", ""), *left], [*right, (" ", "")] if right else []) for left, right in self.said]
-
-
-class TriageTimeline(Lines):
-    trial: TrialState | None = None
-    now: datetime | None = None
-
-    def make(self, width: int) -> list[Line]:
-        if self.trial is None or self.now is None:
-            return []
-        return [(pieces, []) for pieces in timeline(self.trial, self.now, width)]
 
 
 class CoveredFacts(Lines):

@@ -17,8 +17,9 @@ from screens.pieces import Pieces
 from screens.triage_blindfold import Cover
 from screens.triage_desk import TriageDesk
 from screens.triage_places import LogPlace, places_of, side_by_side
+from screens.widgets.timeline_line import TimelineLine
 from screens.widgets.triage_findings import FindingList
-from screens.widgets.triage_lines import SaidLines, TriageFacts, TriageTimeline
+from screens.widgets.triage_lines import SaidLines, TriageFacts
 from screens.widgets.triage_logs import TriageLogs
 
 NARROW = 100
@@ -49,7 +50,7 @@ class TriagePage(Vertical):
 
     def compose(self) -> ComposeResult:
         yield SaidLines(id="case")
-        yield TriageTimeline(id="timeline")
+        yield TimelineLine(id="timeline")
         yield FindingList(self._hiding.text, self._place_words)
         yield SaidLines(id="people")
         yield TriageLogs(self._hiding.log)
@@ -127,7 +128,7 @@ class TriagePage(Vertical):
         self.query_one("#case", SaidLines).set(
             [(self._case_line(case, wide), proposed), (verdict, [(why, "deck--warn")] if why else [])]
         )
-        line = self.query_one(TriageTimeline)
+        line = self.query_one(TimelineLine)
         line.trial, line.now = self._hiding.trial(trial), self._source.now()
         line.show()
         self.query_one(TriageFacts).set_trial(trial)
@@ -162,7 +163,7 @@ class TriagePage(Vertical):
 
     def _show_parts(self) -> None:
         there = self.case is not None
-        self.query_one(TriageTimeline).display = self.findings.display = there
+        self.query_one(TimelineLine).display = self.findings.display = there
         self.logs.display = there and not self.details
         self.query_one(TriageFacts).display = there and self.details
 

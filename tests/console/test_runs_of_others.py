@@ -19,7 +19,7 @@ from console.find_run import find_own_run, find_places, find_run
 from console.out import Out
 from console.plain_output import PlainFollower
 from console.run_condition import load
-from engine.readers import agentcompass_reader
+from engine.readers import agentcompass_reader, owner_process
 from tests.console.run_folders import whole_run, write
 from tests.engine.readers.agentcompass_samples import Sample
 from tests.engine.readers.foreign import tree_digest
@@ -30,7 +30,7 @@ from tests.shared_data import shared_data
 @pytest.fixture(autouse=True)
 def nobody_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agentcompass_reader, "LOOK_SEC", 0.0)
-    monkeypatch.setattr(agentcompass_reader, "worked_on_here", lambda *given: False)
+    monkeypatch.setattr(owner_process, "worked_on_here", lambda *given: False)
 
 
 @pytest.fixture

@@ -162,7 +162,7 @@ class Watching:
         self.owner = False
         for name in ("LOOK_SEC", "OVER_SEC", "OWNER_SEC", "GONE_SEC"):
             monkeypatch.setattr(f"engine.readers.harbor_reader.{name}", 0.0)
-        monkeypatch.setattr("engine.readers.harbor_reader.worked_on_here", lambda *_: self.owner)
+        monkeypatch.setattr("engine.readers.owner_process.worked_on_here", lambda *_: self.owner)
         self.reader = HarborReader(folder, Pulse(silent_sec=1e9))
         self.state = RunState()
 

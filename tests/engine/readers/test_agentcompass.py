@@ -8,7 +8,7 @@ import pytest
 
 from engine import events as ev
 from engine.issues import Code, Severity
-from engine.readers import agentcompass_reader
+from engine.readers import agentcompass_reader, owner_process
 from engine.readers.agentcompass import AGENTCOMPASS
 from engine.readers.agentcompass_plan import trial_id
 from engine.readers.open_run import open_run, recognise
@@ -25,7 +25,7 @@ HELLO = trial_id("hello", 1)
 @pytest.fixture(autouse=True)
 def nobody_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agentcompass_reader, "LOOK_SEC", 0.0)
-    monkeypatch.setattr(agentcompass_reader, "worked_on_here", lambda *given: False)
+    monkeypatch.setattr(owner_process, "worked_on_here", lambda *given: False)
 
 
 @pytest.fixture
@@ -193,11 +193,11 @@ def test_a_living_owner_is_one_until_it_ends(sample: Sample, monkeypatch: pytest
     sample.begin()
     reader = open_run(sample.folder).reader()
     read_all(reader)
-    monkeypatch.setattr(agentcompass_reader, "worked_on_here", lambda *given: True)
+    monkeypatch.setattr(owner_process, "worked_on_here", lambda *given: True)
     assert reader.liveness() is Liveness.LIVE
     sample.attempt("hello", until="run_harness")
     read_all(reader)
-    monkeypatch.setattr(agentcompass_reader, "worked_on_here", lambda *given: False)
+    monkeypatch.setattr(owner_process, "worked_on_here", lambda *given: False)
     assert reader.liveness() is Liveness.STALE
 
 

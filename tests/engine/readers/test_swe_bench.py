@@ -9,7 +9,7 @@ import pytest
 
 from engine import events as ev
 from engine.issues import Code, Severity
-from engine.readers import swe_bench_reader
+from engine.readers import owner_process, swe_bench_reader
 from engine.readers.open_run import open_run, recognise
 from engine.readers.reader import Liveness
 from engine.readers.swe_bench import SWE_BENCH
@@ -223,7 +223,7 @@ def test_an_evaluation_without_its_report_is_stale_until_it_moves_case_76(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(swe_bench_reader, "LOOK_SEC", 0.0)
-    monkeypatch.setattr(swe_bench_reader, "worked_on_here", lambda *given: False)
+    monkeypatch.setattr(owner_process, "worked_on_here", lambda *given: False)
     evaluated(tmp_path, "django__django-1", True)
     folder = instance(tmp_path, "django__django-2")
     log = folder / "run_instance.log"
@@ -253,7 +253,7 @@ def test_an_evaluation_without_its_report_is_stale_until_it_moves_case_76(
 def test_an_evaluation_whose_instances_all_ended_is_over_without_a_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(swe_bench_reader, "worked_on_here", lambda *given: False)
+    monkeypatch.setattr(owner_process, "worked_on_here", lambda *given: False)
     evaluated(tmp_path, "django__django-1", True)
     reader = open_run(run_folder(tmp_path)).reader()
     read_all(reader)

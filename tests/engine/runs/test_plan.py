@@ -109,7 +109,7 @@ def test_a_plain_name_stays_readable() -> None:
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
-        ('[environment]\nnetwork_mode = "allowlist"\nallowed_hosts = ["packages.example.org"]\n', "allowlist (packages.example.org)"),
+        ('[environment]\nnetwork_mode = "allowlist"\nallowed_hosts = ["p.example.org"]\n', "allowlist (p.example.org)"),
         ('[agent]\nnetwork_mode = "allowlist"\nallowed_hosts = ["a.org"]\n', "agent.network_mode is allowlist"),
         ('[agent]\nnetwork_mode = "no-network"\n', "changes between phases"),
         ('[environment]\nnetwork_mode = "no-network"\n[verifier]\nnetwork_mode = "public"\n', "verifier.network_mode"),
