@@ -12,7 +12,6 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input
 
 from engine.analysis.arms import Arm, ArmRef, joined, one_each
@@ -23,10 +22,12 @@ from screens.actions import Action, place
 from screens.app_protocols import KeepsRunsOpen
 from screens.columns import Column
 from screens.comparing import Comparing
+from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces
 from screens.source import RunSource
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
+from screens.widgets.line_input import LineInput
 from screens.widgets.line_table import LineTable
 
 PICKER = place(
@@ -117,7 +118,7 @@ class ArmTable(LineTable):
         return "no arm yet"
 
 
-class ArmPicker(Screen[list[Arm] | None]):
+class ArmPicker(DeckScreen[list[Arm] | None]):
     """Returns the chosen arms, the baseline first, and adds their runs to `comparing`; None where nothing changes."""
 
     CSS_PATH = "arm_picker.tcss"
@@ -139,7 +140,7 @@ class ArmPicker(Screen[list[Arm] | None]):
     def compose(self) -> ComposeResult:
         yield Breadcrumbs("compare", "arms")
         yield ArmTable(self.pool)
-        path = Input(placeholder="the folder of a run", id="path")
+        path = LineInput(placeholder="the folder of a run", id="path")
         path.display = False
         yield path
         yield ActionFooter(PICKER)

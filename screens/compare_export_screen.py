@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from screens.compare_export import TITLES, Wanted
+from screens.widgets.line_input import LineInput
 from screens.widgets.lines import Line, Lines
 
 
@@ -55,7 +56,7 @@ class CompareExportScreen(ModalScreen[Wanted | None]):
             yield Static("Export the comparison", classes="title", markup=False)
             yield Formats(self.chosen)
             yield Static("folder", classes="label", markup=False)
-            yield Input(str(self.folder), id="folder")
+            yield LineInput(str(self.folder), id="folder")
             yield Static("", id="said", markup=False)
             yield Static("enter writes · 1–5 formats · tab folder · esc not now", classes="keys", markup=False)
 

@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
-from textual.screen import Screen
 
 from engine.analysis.arms import Arm
 from engine.analysis.compare import Comparison, DiscordantTask
@@ -25,6 +24,7 @@ from screens import format as fmt
 from screens.compare_actions import COMPARE, COMPARE_HELP
 from screens.compare_panes import Arms, Detail, Head
 from screens.comparing import Comparing, Worked
+from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces
 from screens.source import RunSource
 from screens.triage_desk import TriageDesk
@@ -39,7 +39,7 @@ AGAIN_SEC = 1.0
 LOW = 30
 
 
-class CompareScreen(Screen[None]):
+class CompareScreen(DeckScreen[None]):
     """Without a choice the first two of all arms; the first is the baseline, A."""
 
     CSS_PATH = "compare_screen.tcss"

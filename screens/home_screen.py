@@ -13,12 +13,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import Screen
 
 from engine.readers.reader import Liveness
 from engine.text import clean_line
 from screens import format as fmt
 from screens.actions import Action, place
+from screens.deck_screen import DeckScreen
 from screens.run_filter import FIELDS, FilterError
 from screens.run_summaries import summarise_all, unique
 from screens.run_summary import RunSummary
@@ -58,7 +58,7 @@ HOME = place(
 )
 
 
-class HomeScreen(Screen[None]):
+class HomeScreen(DeckScreen[None]):
     """`RunChosen` asks the app to open a run, `CompareWanted` to compare some. `places`: runs, and folders with runs in
     or under them. `chosen`: the folder of the run that the cursor starts on."""
 

@@ -10,10 +10,10 @@ from textual import events
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 
 from screens.app_protocols import RunControl
 from screens.arranging import Arranging
+from screens.deck_screen import DeckScreen
 from screens.feed_place import FeedPlace
 from screens.run_actions import FILTER_HELP, RUN
 from screens.run_chosen import ListSaved, RunChosen
@@ -39,7 +39,7 @@ from screens.widgets.trials_table import TrialsTable
 from screens.widgets.warnings_feed import WarningsFeed
 
 
-class RunScreen(Screen[None]):
+class RunScreen(DeckScreen[None]):
     """`control` reaches the run's engine; None where there is nobody to reach."""
 
     CSS_PATH = "run_screen.tcss"

@@ -12,10 +12,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.events import DescendantFocus
-from textual.screen import Screen
 from textual.widgets import Input
 
 from engine.text import clean_line
+from screens.deck_screen import DeckScreen
 from screens.side_by_side_actions import SIDES
 from screens.side_by_side_column import TrialColumn
 from screens.source import RunSource
@@ -35,7 +35,7 @@ class PairOfTrials:
     b: tuple[RunSource, str]
 
 
-class SideBySide(Screen[str]):
+class SideBySide(DeckScreen[str]):
     """`pairs` in the order that `[` and `]` go through; `task` is the one to begin with. Returns the task seen last."""
 
     CSS_PATH = "side_by_side.tcss"

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 from textual.widgets import Input
 
 from engine.text import clean_line
 from engine.triage.causes import Cause
 from engine.triage.new_label import MOST_NOTE
 from screens import format as fmt
+from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces
 from screens.source import RunSource
 from screens.triage_actions import DISAGREEMENTS
@@ -31,7 +31,7 @@ _KEYS = frozenset(action.name for action in DISAGREEMENTS.actions if action.name
 _NAMES = frozenset(name.partition("(")[0] for name in _KEYS)
 
 
-class DisagreementsScreen(Screen[str | None]):
+class DisagreementsScreen(DeckScreen[str | None]):
     """Returns the trial that a person wants to look at in triage."""
 
     CSS_PATH = "triage_disagreements.tcss"
@@ -69,7 +69,8 @@ class DisagreementsScreen(Screen[str | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What is typed into a line is no command."""
-        return action not in _NAMES or not isinstance(self.focused, Input)
+        typing = action in _NAMES and isinstance(self.focused, Input)
+        return super().check_action(action, parameters) and not typing
 
     def run_changed(self, dirty: set[str]) -> None:
         """What people said doesn't change with the run."""

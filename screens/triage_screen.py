@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input
 
 from engine.triage.causes import Cause
 from engine.triage.new_label import MOST_NOTE
 from engine.trial_state import TrialState
 from screens import triage_head as head
+from screens.deck_screen import DeckScreen
 from screens.question_screen import Answer, QuestionScreen
 from screens.source import RunSource
 from screens.triage_actions import TRIAGE, TRIAGE_HELP
@@ -44,7 +44,7 @@ _KEYS = frozenset(action.name for action in TRIAGE.actions if action.name != "st
 _NAMES = frozenset(name.partition("(")[0] for name in _KEYS)
 
 
-class TriageScreen(Screen[None]):
+class TriageScreen(DeckScreen[None]):
     """Begins at `trial`, or at the most telling trial that this person has not decided."""
 
     CSS_PATH = "triage_screen.tcss"
@@ -112,7 +112,8 @@ class TriageScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What is typed into a line is no command."""
-        return action not in _NAMES or not isinstance(self.focused, Input)
+        typing = action in _NAMES and isinstance(self.focused, Input)
+        return super().check_action(action, parameters) and not typing
 
     @property
     def _composed(self) -> bool:

@@ -12,11 +12,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.message import Message
-from textual.screen import Screen
 
 from engine.text import clean_line
 from engine.triage.label_book import LabelBook
 from screens import format as fmt
+from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces
 from screens.source import RunSource
 from screens.triage_actions import SUMMARY
@@ -45,7 +45,7 @@ class SummaryText(Lines):
         return [([(" ", ""), *line], []) for line in summary(self._desk, self._hiding, width - 1)]
 
 
-class SummaryScreen(Screen[None]):
+class SummaryScreen(DeckScreen[None]):
     CSS_PATH = "triage_summary.tcss"
     PLACE = SUMMARY
     BINDINGS: ClassVar[list[BindingType]] = [*SUMMARY.bindings()]

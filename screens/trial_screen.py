@@ -11,7 +11,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -20,6 +19,7 @@ from engine.layout import LogFile
 from engine.text import clean_line
 from engine.trial_state import TrialState
 from screens.container_shell import open_shell
+from screens.deck_screen import DeckScreen
 from screens.source import RunSource
 from screens.triage_desks import open_triage
 from screens.triage_places import file_of, place_words
@@ -53,7 +53,7 @@ LOW = 30
 """Rows below which nothing is spent on air."""
 
 
-class TrialScreen(Screen[None]):
+class TrialScreen(DeckScreen[None]):
     """`order` are the trials that `[` and `]` go through; without it those of the plan."""
 
     CSS_PATH = "trial_screen.tcss"

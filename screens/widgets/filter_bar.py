@@ -16,6 +16,7 @@ from textual.suggester import Suggester
 from textual.widgets import Input
 
 from screens.pieces import Pieces
+from screens.widgets.line_input import LineInput
 from screens.widgets.lines import Line, Lines
 
 
@@ -36,7 +37,7 @@ class FilterState(Lines):
             bar.edit()
 
 
-class FilterInput(Input):
+class FilterInput(LineInput):
     """Enter keeps the filter, Esc gives it up; up and down recall earlier ones."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -51,7 +52,6 @@ class FilterInput(Input):
 
     def __init__(self, hint: str, history: list[str], suggester: Suggester | None = None) -> None:
         super().__init__(placeholder=hint, compact=True, select_on_focus=False, suggester=suggester)
-        self.cursor_blink = False  # what blinks writes to the terminal for ever
         self.history = history
         self._place = len(history)
 
@@ -164,7 +164,7 @@ class FilterBar(Horizontal):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self._close(self.entry.value)
+        self._close(event.value)
 
     def on_filter_input_given_up(self, event: FilterInput.GivenUp) -> None:
         event.stop()

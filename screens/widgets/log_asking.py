@@ -15,6 +15,7 @@ from textual.widgets import Input
 from engine.text import clean_line
 from screens.log_pattern import BadPattern, filter_pattern
 from screens.log_places import HINT, BadPlace, parse_place
+from screens.widgets.line_input import LineInput
 from screens.widgets.lines import Line, Lines
 
 
@@ -49,7 +50,7 @@ GO_TO = Asking("@", HINT, _place_problem)
 SAVE = Asking(">", "a file to write the shown lines to", lambda text: "")
 
 
-class SearchInput(Input):
+class SearchInput(LineInput):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", show=False)]
 
     class GivenUp(Message):

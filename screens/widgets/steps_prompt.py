@@ -11,8 +11,10 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from screens.widgets.line_input import LineInput
 
-class PromptInput(Input):
+
+class PromptInput(LineInput):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", show=False)]
 
     def action_give_up(self) -> None:

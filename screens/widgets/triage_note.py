@@ -11,6 +11,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
+from screens.widgets.line_input import LineInput
 from screens.widgets.lines import Line, Lines
 
 
@@ -27,7 +28,7 @@ class EntryMark(Lines):
         return len(self.text) + 2
 
 
-class EntryInput(Input):
+class EntryInput(LineInput):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", show=False)]
 
     class GivenUp(Message):

@@ -342,7 +342,7 @@ async def test_the_next_trial_is_the_next_row_of_the_table(tmp_path: Path) -> No
         await pilot.press("s", "slash", *"arm:b", "enter", "home")
         rows = list(table(app).keys)
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, TrialScreen), "the trial is open")
+        await until(pilot, lambda: isinstance(app.screen, TrialScreen) and app.screen.is_mounted, "the trial is open")
         await pilot.press("right_square_bracket")
         assert isinstance(app.screen, TrialScreen) and app.screen.trial_id == rows[1]
         await pilot.press("left_square_bracket", "left_square_bracket")
