@@ -21,6 +21,7 @@ from console.engine_control import ControlFor, EngineControl
 from console.habits import Habits
 from console.open_sources import OpenSources, TooManyOpen
 from console.palette import DeckCommands
+from console.runs_dir import RUNS_DIR
 from console.theme import NO_COLOUR_THEME, THEMES, shades
 from engine.events import now as wall_clock
 from engine.readers.reader import Liveness
@@ -29,6 +30,7 @@ from screens.actions import EVERYWHERE, Place
 from screens.app_protocols import FollowsRun, FollowsRuns, KeptWithRun
 from screens.help_screen import HelpScreen
 from screens.home_screen import HomeScreen
+from screens.read_only import refused
 from screens.run_memory import RunMemory
 from screens.run_screen import RunScreen
 from screens.screen_text import save_screen_text
@@ -89,7 +91,7 @@ class TrialDeckApp(App[None]):
         self.habits.begin(no_colour=no_colour)
         self.animation_level = "none"
         self.run_folder = run_folder
-        self.runs_dir = runs_dir or (run_folder.parent if run_folder else Path("runs"))
+        self.runs_dir = runs_dir or (run_folder.parent if run_folder else RUNS_DIR)
         self.places = tuple(places) or (self.runs_dir,)
         self.started_here = started_here
         self.control_for = control
@@ -144,6 +146,10 @@ class TrialDeckApp(App[None]):
     def read_only(self) -> bool:
         """No label, no command to an engine, no file."""
         return self.habits.habits.read_only
+
+    @property
+    def wraps_logs(self) -> bool:
+        return self.habits.habits.settings.logs.wrap
 
     @property
     def own_keys(self) -> Mapping[str, tuple[str, ...]]:
@@ -297,8 +303,7 @@ class TrialDeckApp(App[None]):
         self.habits.next_theme()
 
     def action_save_picture(self) -> None:
-        if self.read_only:
-            self.notify("read-only: nothing is written", severity="warning", markup=False)
+        if refused(self):
             return
         place = getattr(self.screen, "PLACE", EVERYWHERE)
         name = f"trialdeck-{place.name}-{self.clock().astimezone():%Y%m%d-%H%M%S}.svg"
@@ -310,7 +315,7 @@ class TrialDeckApp(App[None]):
             self.notify(f"saved as {path}", markup=False)
 
     def action_save_text(self) -> None:
-        save_screen_text(self, self.clock(), self.read_only)
+        save_screen_text(self, self.clock())
 
     def action_leave(self) -> None:
         self.leave()

@@ -33,6 +33,9 @@ class AppHabits:
 
     def begin(self, *, no_colour: bool) -> None:
         """Before anything is shown."""
+        for variable, program in (("PAGER", self.habits.settings.pager), ("VISUAL", self.habits.settings.editor)):
+            if program:  # before the environment's own, for every program that the console starts
+                os.environ[variable] = program
         fmt.show_times_in_utc(self.habits.settings.times == "utc")
         self.app.theme = NO_COLOUR_THEME if no_colour else theme_name(self.habits.settings.theme)
         self.app.set_keymap({name: ",".join(keys) for name, keys in self.habits.keys.items()})

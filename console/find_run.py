@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 
 from console.errors import Unusable
+from console.runs_dir import RUNS_DIR
 from engine.layout import EVENTS
 from engine.readers.found_runs import found_runs
 from engine.readers.open_run import FORMATS, recognise
 from engine.readers.run_folder import TRIALDECK
 
-RUNS_DIR = Path("runs")
 LAST = "last"
 TABLES = (".csv", ".tsv")
 MOST_COMPARED = 32

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from console.errors import clear_errors
+from console.runs_dir import RUNS_DIR
 
 COMMANDS = (
     "run",
@@ -48,7 +49,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def start(
     context: typer.Context,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = Path("runs"),
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Without a command: the list of runs."""

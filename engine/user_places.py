@@ -6,15 +6,30 @@ whoever writes makes its folder.
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import platformdirs
 
 _NAME = "trialdeck"
+_MOST_BYTES = 1 << 20
 
 
 def settings_file() -> Path:
     return platformdirs.user_config_path(_NAME) / "settings.toml"
+
+
+def early_setting(name: str) -> str:
+    """A text of the settings file that is needed before the file is checked; "" where it isn't there.
+
+    Never raises: what is wrong with the file is said by whoever reads it whole.
+    """
+    try:
+        with settings_file().open("rb") as file:
+            found = tomllib.loads(file.read(_MOST_BYTES).decode("utf-8")).get(name, "")
+    except (OSError, ValueError):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 def foreign_labels_dir() -> Path:

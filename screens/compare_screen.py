@@ -26,6 +26,7 @@ from screens.compare_panes import Arms, Detail, Head
 from screens.comparing import Comparing, Worked
 from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces
+from screens.read_only import refused
 from screens.source import RunSource
 from screens.triage_desk import TriageDesk
 from screens.triage_desks import desk_of
@@ -358,6 +359,8 @@ class CompareScreen(DeckScreen[None]):
     # --- export ---
 
     def action_export(self) -> None:
+        if refused(self.app):
+            return
         if self.worked is None or self.worked.compared is None:
             self.notify("nothing is worked out yet", markup=False)
             return

@@ -11,6 +11,7 @@ from engine.text import clean_line
 from engine.trial_state import TrialState
 from screens.outside import run_outside, shell_command
 from screens.question_screen import Answer, QuestionScreen
+from screens.read_only import is_read_only
 from screens.source import RunSource
 
 _MOST = 9
@@ -42,7 +43,7 @@ def containers(trial: TrialState) -> dict[str, str]:
 
 
 def why_not(app: App[Any], source: RunSource, trial: TrialState | None) -> str:
-    if getattr(app, "read_only", False):
+    if is_read_only(app):
         return "read-only: no shell in a container"
     if not source.run.ours:
         return "a shell is only opened in containers of trialdeck's own runs"

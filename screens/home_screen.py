@@ -19,6 +19,7 @@ from engine.text import clean_line
 from screens import format as fmt
 from screens.actions import Action, place
 from screens.deck_screen import DeckScreen
+from screens.read_only import is_read_only
 from screens.run_filter import FIELDS, FilterError
 from screens.run_summaries import summarise_all, unique
 from screens.run_summary import RunSummary
@@ -164,7 +165,7 @@ Rates are of what is finished. Runs of other systems are only read."""
                 if first and time.monotonic() - shown > _SHOW_SEC:
                     shown = time.monotonic()
                     self.post_message(self.RunsRead(unique(runs), whole=False))
-            if not getattr(self.app, "read_only", False):
+            if not is_read_only(self.app):
                 self._cache.save()
         except OSError:
             pass

@@ -13,6 +13,7 @@ from engine.trial_state import TrialState
 from screens import chosen_trials as chosen
 from screens import format as fmt
 from screens.question_screen import Answer, QuestionScreen
+from screens.read_only import refused
 from screens.source import RunSource
 from screens.trial_rows import TrialRows
 
@@ -63,8 +64,7 @@ class RunChosen:
         self._screen.notify(f"copied: {fmt.count(len(trials) - left, 'line')}{rest}", timeout=2, markup=False)
 
     def save(self, cursor: str | None) -> None:
-        if getattr(self._screen.app, "read_only", False):
-            self._screen.notify("read-only: nothing is written", severity="warning", markup=False)
+        if refused(self._screen.app):
             return
         trials = self._rows.chosen(cursor)
         if not trials:

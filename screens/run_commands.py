@@ -14,6 +14,7 @@ from engine.trial_state import TrialState
 from screens import format as fmt
 from screens.app_protocols import RunControl
 from screens.question_screen import Answer, QuestionScreen
+from screens.read_only import is_read_only
 from screens.source import RunSource
 
 MOST_NAMED = 6
@@ -80,7 +81,7 @@ class RunCommands:
 
     def _reachable(self) -> bool:
         if not self.possible:
-            looks_only = getattr(self._screen.app, "read_only", False)
+            looks_only = is_read_only(self._screen.app)
             why = "read-only: no command is given" if looks_only else "no engine runs this run now"
             self._screen.notify(why, severity="warning", markup=False)
         return self.possible

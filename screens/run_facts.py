@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
+
+from textual.app import App
 
 from engine import state as st
 from engine.analysis import wording as say
@@ -10,6 +13,7 @@ from engine.analysis.rates import Rate
 from engine.readers.reader import Liveness
 from screens import format as fmt
 from screens.pieces import Pieces
+from screens.read_only import is_read_only
 from screens.source import RunSource
 from screens.standings import Standings
 from screens.trial_columns import BY_NAME
@@ -85,8 +89,8 @@ def hold_badge(source: RunSource) -> Pieces:
     return [(f"‖ as of {fmt.wall_time(source.held_at)} · {waiting} waiting", "deck--warn"), (" · ", "deck--faint")]
 
 
-def read_only_badge(app: object) -> Pieces:
-    return [("read-only", "deck--warn"), (" · ", "deck--faint")] if getattr(app, "read_only", False) else []
+def read_only_badge(app: App[Any]) -> Pieces:
+    return [("read-only", "deck--warn"), (" · ", "deck--faint")] if is_read_only(app) else []
 
 
 def unscored(arm: st.ArmState) -> int:

@@ -10,6 +10,7 @@ from textual.app import App
 
 from engine.text import clean_line
 from screens.actions import EVERYWHERE
+from screens.read_only import refused
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -22,10 +23,9 @@ def screen_text(screen: Screen[Any]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def save_screen_text(app: App[Any], now: datetime, read_only: bool) -> Path | None:
+def save_screen_text(app: App[Any], now: datetime) -> Path | None:
     """Into the current folder, where nothing of that name is yet; says where, or why not."""
-    if read_only:
-        app.notify("read-only: nothing is written", severity="warning", markup=False)
+    if refused(app):
         return None
     place = getattr(app.screen, "PLACE", EVERYWHERE)
     path = Path(f"trialdeck-{place.name}-{now.astimezone():%Y%m%d-%H%M%S}.txt").absolute()

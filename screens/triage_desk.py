@@ -35,7 +35,10 @@ class TriageDesk:
     for. `on_news` is called in a thread when something came: call `take_in` in the UI thread then.
     """
 
-    def __init__(self, source: RunSource, who: str, clock: Callable[[], datetime], rules: Rules) -> None:
+    def __init__(
+        self, source: RunSource, who: str, clock: Callable[[], datetime], rules: Rules, *, read_only: bool = False
+    ) -> None:
+        self.read_only = read_only
         self.source = source
         self.who = who
         self.clock = clock
@@ -168,6 +171,7 @@ class TriageDesk:
     def undo(self) -> list[Label]:
         """Takes back this person's latest standing record, with all that were decided in the same go; returns what was
         taken back, nothing where there is nothing."""
+        self._may_decide()
         last = self.book.undoable(self.who)
         if last is None:
             return []
@@ -186,8 +190,7 @@ class TriageDesk:
         return taken
 
     def _record(self, trials: Iterable[str], kind: str, cause: Cause | None, note: str, blind: bool) -> list[Label]:
-        if not self.ready:
-            raise ValueError("the labels of this run are still being read; try again in a moment")
+        self._may_decide()
         known = self.source.state.trials
         records = [
             new_label(
@@ -211,6 +214,12 @@ class TriageDesk:
             self._batches.update(dict.fromkeys(ids, ids))
         self._keep(records)
         return records
+
+    def _may_decide(self) -> None:
+        if self.read_only:
+            raise ValueError("read-only: nothing is labelled")
+        if not self.ready:
+            raise ValueError("the labels of this run are still being read; try again in a moment")
 
     def _keep(self, records: list[Label]) -> None:
         self._mine.update((record.id, record) for record in records)

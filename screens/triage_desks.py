@@ -10,6 +10,7 @@ from textual.app import App
 from engine.triage.propose import propose
 from engine.triage.who import who_am_i
 from screens.app_protocols import KeepsRunsOpen
+from screens.read_only import is_read_only
 from screens.source import RunSource
 from screens.triage_desk import TriageDesk
 
@@ -18,7 +19,7 @@ def desk_of(app: App[Any], source: RunSource) -> TriageDesk:
     """Made and started the first time it is asked for; the app closes it with the run."""
 
     def make(run: RunSource) -> TriageDesk:
-        made = TriageDesk(run, who_am_i(), run.clock, propose)
+        made = TriageDesk(run, who_am_i(), run.clock, propose, read_only=is_read_only(app))
         made.on_news = lambda: _take_in_later(app, made)
         made.start()
         return made

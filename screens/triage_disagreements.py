@@ -135,7 +135,12 @@ class DisagreementsScreen(DeckScreen[str | None]):
         self._show()
 
     def action_undo(self) -> None:
-        taken = self.desk.undo()
+        try:
+            taken = self.desk.undo()
+        except ValueError as error:
+            self.said = [(f"! {clean_line(str(error))}", "deck--bad")]
+            self._show()
+            return
         if taken:
             last = taken[-1]
             what = f"{'settlement as ' if last.kind == 'settle' else ''}{last.cause or last.kind}"

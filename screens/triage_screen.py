@@ -16,6 +16,7 @@ from engine.trial_state import TrialState
 from screens import triage_head as head
 from screens.deck_screen import DeckScreen
 from screens.question_screen import Answer, QuestionScreen
+from screens.read_only import refused
 from screens.source import RunSource
 from screens.triage_actions import TRIAGE, TRIAGE_HELP
 from screens.triage_blindfold import Cover
@@ -366,7 +367,7 @@ class TriageScreen(DeckScreen[None]):
             screen.call_after_refresh(screen.open_step, step)
 
     def action_rerun(self) -> None:
-        if (trial := self.trial) is not None:
+        if (trial := self.trial) is not None and not refused(self.app, "nothing runs again"):
             self.rerunning.begin(trial)
 
     def on_rerun_worked_out(self, event: RerunWorkedOut) -> None:

@@ -18,6 +18,7 @@ from engine.triage.label_book import LabelBook
 from screens import format as fmt
 from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces
+from screens.read_only import refused
 from screens.source import RunSource
 from screens.triage_actions import SUMMARY
 from screens.triage_blindfold import Cover
@@ -121,11 +122,15 @@ class SummaryScreen(DeckScreen[None]):
     # --- what a person does ---
 
     def action_export(self, kind: Format) -> None:
+        if refused(self.app):
+            return
         path = export_path(self.source.folder, self.source.run.ours, kind)
         book = LabelBook(self.desk.records())  # a copy: the thread must not read what changes
         self._in_thread(partial(export_labels, book, self.desk.identity, path, kind))
 
     def action_import_labels(self) -> None:
+        if refused(self.app, "no label is taken in"):
+            return
         self.query_one(EntryLine).ask("import from", "", MOST_PATH, "path of a .csv or .json file of labels")
 
     def on_entry_line_kept(self, event: EntryLine.Kept) -> None:

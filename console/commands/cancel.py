@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import RUNS_DIR, find_own_run
+from console.find_run import find_own_run
 from console.out import Out
 from console.run_condition import load
+from console.runs_dir import RUNS_DIR
 from engine.runs.control import send_command
 from engine.state import RunState
 

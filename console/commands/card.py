@@ -10,8 +10,9 @@ import typer
 
 from console.card_template import TEMPLATE
 from console.errors import Unusable
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import find_run
 from console.out import Out
+from console.runs_dir import RUNS_DIR
 from engine.runs.card import RunCard, read_card
 from engine.runs.card_differences import card_differences, incomparable
 from engine.runs.card_file import SUFFIX, freeze, read_draft, resolve

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import RUNS_DIR, find_compared
+from console.find_run import find_compared
 from console.follow import Shown, choose_output
 from console.out import Out
+from console.runs_dir import RUNS_DIR
 
 
 def compare(

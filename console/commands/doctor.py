@@ -9,8 +9,8 @@ import typer
 
 from console.diagnosis.check import Check, Status
 from console.diagnosis.machine import machine_checks
-from console.find_run import RUNS_DIR
 from console.out import Out
+from console.runs_dir import RUNS_DIR
 
 SCHEMA = "trialdeck.doctor/1"
 

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from console.errors import say
-from console.find_run import RUNS_DIR, find_own_run
+from console.find_run import find_own_run
 from console.out import Out
+from console.runs_dir import RUNS_DIR
 from engine.owner import owner_alive, read_owner
 
 _NAMED = 5

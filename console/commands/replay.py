@@ -13,9 +13,10 @@ from console.begin_run import begin_run, say_refusals
 from console.commands.cancel import find_trial
 from console.engine_check import NoEngine, ask_compose_version, compose_version, engine_host
 from console.errors import Unusable
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import find_run
 from console.follow import choose_output, follow
 from console.run_condition import load
+from console.runs_dir import RUNS_DIR
 from engine.agents.agent import AgentConfigInvalid
 from engine.agents.recording import read_recording
 from engine.events import ArmInfo, HostInfo, TaskSetInfo, now

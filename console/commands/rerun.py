@@ -11,10 +11,11 @@ import typer
 from console.commands.cancel import find_trial
 from console.engine_check import NoEngine, engine_host
 from console.errors import Unusable
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import find_run
 from console.follow import choose_output, follow
 from console.out import Out
 from console.run_condition import load
+from console.runs_dir import RUNS_DIR
 from engine.owner import engine_alive
 from engine.readers.open_run import open_run
 from engine.runs.card import RetryPolicy, read_card

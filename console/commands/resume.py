@@ -11,6 +11,7 @@ from console.engine_check import NoEngine, engine_host
 from console.errors import Unusable
 from console.find_run import find_own_run
 from console.follow import choose_output, follow
+from console.runs_dir import RUNS_DIR
 from engine.layout import EVENTS
 from engine.owner import engine_alive
 from engine.readers.run_folder import RunFolderReader
@@ -24,7 +25,7 @@ from engine.triage.who import who_am_i
 
 def resume(
     run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = Path("runs"),
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Another number of trials at once.")] = None,
     max_cost: Annotated[float | None, typer.Option(min=0, help="Another spend cap.", metavar="USD")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what stays and what runs, and stop.")] = False,

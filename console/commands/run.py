@@ -17,6 +17,7 @@ from console.engine_check import NoEngine, ask_compose_version, compose_version,
 from console.errors import Unusable, say
 from console.follow import choose_output, follow
 from console.out import Out
+from console.runs_dir import RUNS_DIR
 from engine import events as ev
 from engine.agents.registry import name_arms
 from engine.events import HostInfo
@@ -45,7 +46,7 @@ def run(
     arm_name: Annotated[list[str] | None, typer.Option(help="Names of the arms, in order.")] = None,
     attempts: Annotated[int, typer.Option(min=1, help="Attempts of each arm on each task.")] = 1,
     concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.")] = DEFAULT_CONCURRENCY,
-    runs_dir: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path("runs"),
+    runs_dir: Annotated[Path, typer.Option(help="Where run folders are made.")] = RUNS_DIR,
     name: Annotated[str, typer.Option(help="What the run is called; else after its task set.")] = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the order; drawn and recorded if not given.")] = None,
     include: Annotated[

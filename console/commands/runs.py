@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from console.errors import say
-from console.find_run import RUNS_DIR, find_places
+from console.find_run import find_places
 from console.out import Out
 from console.run_condition import FINISHED, STALE, Condition, condition, in_words
+from console.runs_dir import RUNS_DIR
 from engine.readers.run_folder import TRIALDECK
 from screens import format as fmt
 from screens.run_summaries import summarise_all

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable, say
-from console.find_run import RUNS_DIR
+from console.runs_dir import RUNS_DIR
 
 
 def serve(

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import find_run
 from console.out import Out
 from console.run_condition import AT_AN_END, in_words, load
+from console.runs_dir import RUNS_DIR
 
 
 def show(

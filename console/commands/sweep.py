@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from console.errors import Unusable, say
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import find_run
 from console.out import Out
+from console.runs_dir import RUNS_DIR
 
 if TYPE_CHECKING:
     from engine.environments.docker.removal import Thing

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable, say
-from console.find_run import RUNS_DIR, find_run
+from console.find_run import find_run
 from console.follow import Shown, choose_output
 from console.out import Out
+from console.runs_dir import RUNS_DIR
 from console.triage_facts import Triage, find_case, read_triage
 from engine.readers.open_run import open_run
 from engine.triage.causes import Cause

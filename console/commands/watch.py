@@ -11,6 +11,7 @@ import typer
 from console.errors import Unusable
 from console.find_run import LAST, find_places, find_run
 from console.follow import Shown, choose_output, follow
+from console.runs_dir import RUNS_DIR
 
 
 def watch(
@@ -22,7 +23,7 @@ def watch(
             metavar="PATH",
         ),
     ] = None,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = Path("runs"),
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
     read_only: Annotated[bool, typer.Option("--read-only", help="Look only: no label, no command, no file.")] = False,

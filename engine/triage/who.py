@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import getpass
 import os
-import tomllib
 
 from engine.text import clean_line
-from engine.user_places import settings_file
+from engine.user_places import early_setting
 
 VARIABLE = "TRIALDECK_USER"
 MOST_CHARS = 64
 UNKNOWN = "someone"
-_MOST_BYTES = 1 << 20
 
 
 def who_am_i() -> str:
     """`$TRIALDECK_USER`, else `user` of the settings file, else the login name; cleaned. Never raises."""
-    for name in (os.environ.get(VARIABLE, ""), _from_settings(), _login()):
+    for name in (os.environ.get(VARIABLE, ""), early_setting("user"), _login()):
         if cleaned := clean_name(name):
             return cleaned
     return UNKNOWN
@@ -26,15 +24,6 @@ def who_am_i() -> str:
 def clean_name(name: str) -> str:
     """A name on one line, without white space around it; "" where nothing is left."""
     return " ".join(clean_line(name, MOST_CHARS).replace("�", "").split())[:MOST_CHARS]
-
-
-def _from_settings() -> str:
-    try:
-        with settings_file().open("rb") as file:
-            found = tomllib.loads(file.read(_MOST_BYTES).decode("utf-8")).get("user", "")
-    except (OSError, ValueError):
-        return ""
-    return found if isinstance(found, str) else ""
 
 
 def _login() -> str:

@@ -71,6 +71,7 @@ class LogMoving(Vertical):
 
     def on_mount(self) -> None:
         self._page.set_window(self._window)
+        self._window.set_wrap(bool(getattr(self.app, "wraps_logs", False)))
         self.set_interval(LOOK_SEC, self._tick)
         self.poll()
 

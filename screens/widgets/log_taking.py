@@ -14,6 +14,7 @@ from screens.log_saving import save_lines
 from screens.log_text import Look
 from screens.outside import editor_command, pager_command, run_outside
 from screens.question_screen import Answer, QuestionScreen
+from screens.read_only import refused
 from screens.widgets.log_asking import SAVE, SearchLine
 from screens.widgets.log_finding import LogFinding
 
@@ -140,8 +141,7 @@ class LogTaking(LogFinding):
 
     def action_save(self) -> None:
         """Asks for a file to write the shown lines to."""
-        if getattr(self.app, "read_only", False):
-            self.notify("nothing is written in read-only mode", severity="warning")
+        if refused(self.app):
             return
         name = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in clean_line(self.label, 60))
         self.query_one(SearchLine).open(SAVE, f"{name.strip('-.') or 'log'}.txt")
