@@ -119,7 +119,8 @@ class TrialDeckApp(App[None]):
     def on_mount(self) -> None:
         self.leaving.listen(asyncio.get_running_loop())
         if not self.is_headless and self.console.color_system == "standard":
-            self.theme = NO_COLOUR_THEME
+            self.habits.show_in(NO_COLOUR_THEME)
+        self.theme_changed_signal.subscribe(self, self.habits.theme_changed)
         self.set_interval(1.0, self._tick)
         if self.run_folder is None:
             self.push_screen(HomeScreen(self.places, self.clock))

@@ -9,6 +9,7 @@ from typing import Any
 
 from textual.app import App
 from textual.notifications import SeverityLevel
+from textual.theme import Theme
 
 from console.habits import Habits
 from console.notices import Notice, Notices, terminal_sequence
@@ -30,6 +31,7 @@ class AppHabits:
         self._notices = Notices(habits.settings.notifications)
         self._identities: dict[RunSource, str] = {}
         self._writing = threading.Lock()
+        self._theme = ""
 
     def begin(self, *, no_colour: bool) -> None:
         """Before anything is shown."""
@@ -37,7 +39,7 @@ class AppHabits:
             if program:  # before the environment's own, for every program that the console starts
                 os.environ[variable] = program
         fmt.show_times_in_utc(self.habits.settings.times == "utc")
-        self.app.theme = NO_COLOUR_THEME if no_colour else theme_name(self.habits.settings.theme)
+        self.show_in(NO_COLOUR_THEME if no_colour else theme_name(self.habits.settings.theme))
         self.app.set_keymap({name: ",".join(keys) for name, keys in self.habits.keys.items()})
 
     @property
@@ -46,14 +48,21 @@ class AppHabits:
 
     # --- colours ---
 
+    def show_in(self, theme: str) -> None:
+        """What the settings or the terminal ask for: it was not chosen here, and is not remembered."""
+        self._theme = called(theme)
+        self.app.theme = theme
+
     def next_theme(self) -> None:
         now = called(self.app.theme)
         self.app.theme = theme_name(NAMES[(NAMES.index(now) + 1) % len(NAMES)] if now else NAMES[0])
         self.app.notify(f"colours: {called(self.app.theme)}", timeout=2, markup=False)
-        self.theme_chosen()
 
-    def theme_chosen(self) -> None:
-        if name := called(self.app.theme):
+    def theme_changed(self, theme: Theme) -> None:
+        """By a key or from the palette's list."""
+        name = called(theme.name)
+        if name and name != self._theme:
+            self._theme = name
             self.keep("theme", name)
 
     def keep(self, name: str, value: object) -> None:

@@ -134,6 +134,8 @@ def _folder(text: str, folder: Path) -> Path:
     if not folder.is_dir():
         raise Unusable(f"{text}: a file, and no report of an evaluation; a run is a folder")
     inside = list(found_runs([folder]))
+    if len(inside) == 1:
+        return inside[0].folder
     if inside:
         raise Unusable(f"{text}: not a run but a folder of runs, it holds {len(inside)}: `trialdeck watch {text}`")
     raise Unusable(f"{text}: not a run folder of any system known here ({kinds()})")

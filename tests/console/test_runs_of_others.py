@@ -79,10 +79,10 @@ def test_what_is_no_run_says_what_it_is(tmp_path: Path, over: Path) -> None:
     for name, said in (
         ("notes.json", "a file, and no report"),
         ("empty", "not a run folder of any system known here"),
-        ("results", "a folder of runs, it holds 1: `trialdeck watch"),
     ):
         with pytest.raises(Unusable, match=said):
             find_run(str(tmp_path / name))
+    assert find_run(str(tmp_path / "results")) == over, "a folder that holds one run alone stands for it"
 
 
 def test_what_changes_a_run_is_refused_with_a_clear_word(over: Path, tmp_path: Path) -> None:

@@ -231,9 +231,21 @@ async def test_a_chosen_theme_is_kept_in_the_settings_file(tmp_path: Path, monke
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     file = tmp_path / "config" / "trialdeck" / "settings.toml"
-    async with opened(tmp_path / "run", fake_run.story(), habits=Habits(remembers=True)) as (_, pilot):
+    async with opened(tmp_path / "run", fake_run.story(), habits=Habits(remembers=True)) as (app, pilot):
         await pilot.press("ctrl+t")
         await until(pilot, lambda: file.is_file() and file.read_text() == 'theme = "light"\n')
+        app.theme = "high-contrast"  # as the list of the palette does
+        await until(pilot, lambda: file.read_text() == 'theme = "high-contrast"\n')
+
+
+async def test_a_theme_that_the_terminal_asked_for_is_not_taken_for_a_choice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(tmp_path / "run", fake_run.story(), habits=Habits(remembers=True)) as (_, pilot):
+        await pilot.pause()
+        assert not (tmp_path / "config").exists()
 
 
 # --- said by itself ---
