@@ -113,9 +113,15 @@ def rate(part: int, whole: int) -> str:
     return percent(100 * part / whole, 1) if whole else DASH
 
 
+BEYOND_MONEY = 1e9
+"""Dollars that nobody spent: a mistake in a record, which is shown as one and breaks no table."""
+
+
 def usd(value: float | None) -> str:
     if value is None:
         return DASH
+    if abs(value) >= BEYOND_MONEY:
+        return f"${value:.1e}"
     if value and abs(value) < 0.995:
         return f"${value:.3f}" if abs(value) < 0.0995 else f"${value:.2f}"
     return f"${value:,.2f}"

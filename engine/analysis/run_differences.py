@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from engine.analysis.arms import Arm
-from engine.analysis.wording import listed, many
+from engine.analysis.wording import listed, many, money
 from engine.events import ArmInfo, RunPlanned
 from engine.issues import Phase
 from engine.state import RunState
@@ -137,7 +137,7 @@ def _plans(a: RunPlanned, b: RunPlanned, cards: _Found, silent: _Found) -> None:
 
 
 def _cap(usd: float | None) -> str:
-    return "none" if usd is None else f"${usd:,.2f}"
+    return "none" if usd is None else money(usd)
 
 
 def _short(value: object) -> str:

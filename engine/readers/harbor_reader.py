@@ -45,6 +45,11 @@ _WORDS = ("harbor",)
 _NOT_RUNNING = ("view",)
 
 
+def _may_be_a_trial(folder: Path) -> bool:
+    """Harbor names a trial's folder before it writes into it; what else people keep in a job's folder is no trial."""
+    return "__" in folder.name or any((folder / name).is_file() for name in ("config.json", "lock.json", "result.json"))
+
+
 class HarborReader:
     def __init__(self, folder: Path, pulse: Pulse | None = None) -> None:
         self.folder = folder
@@ -160,7 +165,7 @@ class HarborReader:
     def _find_trials(self) -> list[HarborTrial]:
         new = []
         for path in folders_in(self.folder):
-            if path.name not in self._trials and is_inside(self.folder, path):
+            if path.name not in self._trials and is_inside(self.folder, path) and _may_be_a_trial(path):
                 trial = self._trials[path.name] = HarborTrial(path)
                 trial.look()
                 self._note_times(trial)

@@ -96,12 +96,16 @@ def harbor_record(value: object) -> HarborRecord:
     steps = values.rows(said.get("step_results"))
     phases = _phases(said, steps)
     started, finished = in_utc(said.get("started_at")), in_utc(said.get("finished_at"))
+    if phases and (
+        started is None or (finished is not None and finished < started)
+    ):  # its clocks contradict each other
+        started, finished = phases[0].start, phases[-1].end or finished
     raised = tuple(_raised(said, steps, phases))
     valid = _valid(said, raised)
     return HarborRecord(
         id=values.text(said.get("id")),
         agent_version=values.text(values.within(said, "agent_info", "version")),
-        started=started or (phases[0].start if phases else None),
+        started=started,
         finished=finished,
         phases=phases,
         raised=raised,

@@ -91,3 +91,8 @@ def test_columns_leave_by_importance_and_fill_the_width() -> None:
         assert sum(cells for _, cells in shares) + 2 * (len(shares) - 1) == width
     assert [column.name for column, _ in share(columns, 20)] == ["a", "c"]
     assert [column.name for column, _ in share(columns, 12)] == ["a"]
+
+
+def test_a_cost_that_nobody_spent_is_shown_as_what_it_is_and_breaks_no_table() -> None:
+    assert fmt.usd(1e308) == "$1.0e+308"
+    assert fmt.usd(999_999_999) == "$999,999,999.00"
