@@ -96,9 +96,8 @@ def harbor_record(value: object) -> HarborRecord:
     steps = values.rows(said.get("step_results"))
     phases = _phases(said, steps)
     started, finished = in_utc(said.get("started_at")), in_utc(said.get("finished_at"))
-    if phases and (
-        started is None or (finished is not None and finished < started)
-    ):  # its clocks contradict each other
+    contradictory = started is not None and finished is not None and finished < started
+    if phases and (started is None or contradictory):
         started, finished = phases[0].start, phases[-1].end or finished
     raised = tuple(_raised(said, steps, phases))
     valid = _valid(said, raised)
