@@ -11,7 +11,7 @@ GAP = 2
 @dataclass(frozen=True)
 class Column:
     """`width` is the least it can live with, `widest` (0: the same) the most it makes use of; `keep` says how
-    long it stays. `sort_down`: the first sort by it is downwards. `help`: its name where the title is too short.
+    long it stays. `first`: up to here it grows before any other does. `sort_down`: the first sort by it is downwards. `help`: its name where the title is too short.
     """
 
     name: str
@@ -19,6 +19,7 @@ class Column:
     width: int
     keep: int = 50
     widest: int = 0
+    first: int = 0
     right: bool = False
     sort_down: bool = False
     help: str = ""
@@ -40,6 +41,10 @@ def share(columns: Sequence[Column], width: int, wanted: dict[str, int] | None =
         column.name: min(column.widest or column.width, max(column.width, wanted.get(column.name, column.widest)))
         for column in kept
     }
+    for column in kept:
+        ahead = min(rest, max(0, min(column.first, most[column.name]) - widths[column.name]))
+        widths[column.name] += ahead
+        rest -= ahead
     while rest and (growing := [name for name in widths if widths[name] < most[name]]):
         for name in growing[:rest]:
             widths[name] += 1

@@ -48,7 +48,7 @@ LOAD = 8
 """Seconds, and cells, of the curve of a trial's CPU."""
 
 COLUMNS = (
-    Column("task", "task", 14, keep=100, widest=44),
+    Column("task", "task", 14, keep=100, widest=44, first=26),
     Column("arm", "arm", 3, keep=95),
     Column("attempt", "#", 2, keep=30, right=True, help="attempt"),
     Column("state", "state", 11, keep=99),

@@ -96,3 +96,10 @@ def test_columns_leave_by_importance_and_fill_the_width() -> None:
 def test_a_cost_that_nobody_spent_is_shown_as_what_it_is_and_breaks_no_table() -> None:
     assert fmt.usd(1e308) == "$1.0e+308"
     assert fmt.usd(999_999_999) == "$999,999,999.00"
+
+
+def test_what_a_row_is_about_is_read_whole_before_other_columns_grow() -> None:
+    columns = (Column("task", "", 10, widest=40, first=20), Column("issues", "", 10, widest=100))
+    assert [width for _, width in share(columns, 32)] == [20, 10]
+    assert [width for _, width in share(columns, 42)] == [25, 15]
+    assert [width for _, width in share(columns, 42, {"task": 12})] == [12, 28]
