@@ -11,8 +11,8 @@ GAP = 2
 @dataclass(frozen=True)
 class Column:
     """`width` is the least it can live with, `widest` (0: the same) the most it makes use of; up to `first` it grows
-    before any other does. `keep` says how long it stays. `sort_down`: the first sort by it is downwards. `help`: its name
-    where the title is too short.
+    before any other does. `keep` says how long it stays. `sort_down`: the first sort by it is downwards. `help`: its
+    name where the title is too short.
     """
 
     name: str
