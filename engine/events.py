@@ -32,6 +32,19 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 # --- what the plan says -----------------------------------------------------------------------------------------------
 
 
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How an arm's model is reached from this host: no part of what is measured, so that another port is no other run.
+
+    A key is never in here, only where it is found: a variable's name or a file's path. A value of `headers` may be
+    `${VAR}`, filled from the engine's environment.
+    """
+
+    base_url: str = ""
+    key_env: str = ""
+    key_file: str = ""
+    headers: dict[str, str] = {}
+
+
 class ArmInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One configuration. `parameters` never hold a secret. From `provider` on: what a card says of the arm beside what
     its agent takes."""
@@ -47,6 +60,11 @@ class ArmInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mcp: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
     prompt_digest: str = ""
+    protocol: str = ""
+    temperature: float | None = None
+    context_tokens: int | None = None
+    max_output_tokens: int | None = None
+    endpoint: Endpoint = Endpoint()
 
 
 class TaskSetInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -245,15 +263,19 @@ class ArtifactRecorded(Event, frozen=True, kw_only=True):
 
 
 class AgentStepped(Event, frozen=True, kw_only=True):
-    """One step of the agent. None means unknown, which is not zero."""
+    """One step of the agent. None means unknown, which is not zero. `tokens_in` includes what was read from the cache
+    and written to it, `tokens_out` includes reasoning. `cost_source`: provider, prices or agent."""
 
     trial: str
     number: int
     what: str = ""
     tokens_in: int | None = None
     tokens_cached: int | None = None
+    tokens_cache_written: int | None = None
     tokens_out: int | None = None
+    tokens_reasoning: int | None = None
     cost_usd: float | None = None
+    cost_source: str = ""
 
 
 class AgentFinished(Event, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from console.follow import choose_output, follow
 from console.out import Out
 from console.runs_dir import RUNS_DIR
 from engine import events as ev
-from engine.agents.registry import name_arms
+from engine.agents.arms import name_arms
 from engine.events import HostInfo
 from engine.runs.card import Conduct, RetryPolicy, RunCard
 from engine.runs.plan import make_plan

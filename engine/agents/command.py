@@ -6,8 +6,15 @@ since an argument is limited to 128 KiB and a shell would read it.
 
 from __future__ import annotations
 
-from engine.agents.agent import INSTRUCTION_PATH, AgentConfigInvalid, AgentEnd, AgentSession
+from engine.agents.agent import INSTRUCTION_PATH, AgentConfigInvalid, AgentEnd, AgentSession, AgentTraits
 from engine.events import ArmInfo
+
+TRAITS = AgentTraits(
+    name="command",
+    version="1",
+    summary="any command line, which gets the instruction on standard input",
+    parameters={"run": "the command, given to bash -c in the task's working directory"},
+)
 
 
 class CommandAgent:

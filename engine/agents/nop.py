@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from engine.agents.agent import AgentEnd, AgentSession
+from engine.agents.agent import AgentEnd, AgentSession, AgentTraits
+
+TRAITS = AgentTraits(
+    name="nop", version="1", summary="does nothing, so that a task which passes without work shows", costs_nothing=True
+)
 
 
 class NopAgent:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.agents.agent import AgentEnd, AgentSession
+from engine.agents.agent import AgentEnd, AgentSession, AgentTraits
 from engine.environments.script import launch, normalised
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.task import SOLUTION
+
+TRAITS = AgentTraits(
+    name="oracle", version="1", summary="runs the task's reference solution, which must pass", costs_nothing=True
+)
 
 
 class OracleAgent:

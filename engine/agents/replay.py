@@ -13,11 +13,22 @@ from pathlib import Path
 
 import msgspec
 
-from engine.agents.agent import AgentConfigInvalid, AgentEnd, AgentSession, StepReport
+from engine.agents.agent import AgentConfigInvalid, AgentEnd, AgentSession, AgentTraits, StepReport
 from engine.agents.recording import RecordedCommand, Recording, read_recording
 from engine.environments.environment import ExecResult
 from engine.events import ArmInfo
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
+
+TRAITS = AgentTraits(
+    name="replay",
+    version="1",
+    summary="runs the commands of a recorded session again; no model is called",
+    parameters={
+        "sessions": "a folder of trajectories (<task>.json, <task>.<attempt>.json), or one trajectory",
+        "run": "a run folder whose trials of the same task are replayed",
+        "trial": "the folder of the one trial that every attempt replays",
+    },
+)
 
 STATE = "/tmp/.trialdeck-replay"
 """What the names of its files in `main` begin with."""

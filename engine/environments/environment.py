@@ -26,7 +26,8 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
     `compose_file` is the task's own definition, merged over the base definition of `main`.
     `content_digest` names what is built, so that the same content is built once however many trials start together.
     `cpus_cap` and `memory_mb_cap` are what no service may exceed, where a smaller host was allowed.
-    `bind` are host folders mounted into `main` (host path -> container path).
+    `bind` are host folders mounted into `main` (host path -> container path), `bind_read_only` those that `main` can't
+    write to. A provider whose engine is on another host mounts neither.
     `trial_folder` is what the files of evidence are named from (None: from `log_folder`).
     """
 
@@ -52,6 +53,7 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
     workdir: str | None = None
     healthcheck: Healthcheck | None = None
     bind: Mapping[Path, str] = {}
+    bind_read_only: Mapping[Path, str] = {}
     allowed_host_env: Mapping[str, str] = {}
 
 

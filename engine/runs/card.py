@@ -121,12 +121,14 @@ class RunCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over what defines the measurement: neither names of the run, nor times, places and conduct."""
+        """SHA-256 over what defines the measurement: no names of the run, no times, places, addresses, conduct."""
         plain = msgspec.to_builtins(self)
         for key in ("run", "name", "created", "conduct", "amendments"):
             plain.pop(key, None)
         for task in plain["tasks"]:
             task.pop("folder", None)
+        for arm in plain["arms"]:
+            arm.pop("endpoint", None)
         return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
 
 

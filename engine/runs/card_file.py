@@ -17,7 +17,8 @@ import tomli_w
 
 from engine import events as ev
 from engine.agents.agent import AgentConfigInvalid
-from engine.agents.registry import PARAMETERS, check_arm_name, make_agent
+from engine.agents.arms import check_arm_name, check_parameters, with_model
+from engine.agents.registry import AGENTS, make_agent
 from engine.runs.atomic_file import write_atomically
 from engine.runs.card import (
     CardInvalid,
@@ -221,19 +222,19 @@ def _arms(path: Path, base: Path, drafts: Sequence[DraftArm]) -> list[ev.ArmInfo
     arms: list[ev.ArmInfo] = []
     for number, draft in enumerate(drafts, 1):
         place = f"{path}: arms, entry {number}"
-        unknown = sorted(set(draft.parameters) - PARAMETERS.get(draft.agent, frozenset()))
         name = draft.name or draft.agent
         try:
             check_arm_name(name)
-            if draft.agent in PARAMETERS and unknown:
-                known = ", ".join(sorted(PARAMETERS[draft.agent])) or "no parameters"
-                raise CardInvalid(f"{place}: unknown parameter {unknown[0]}; {draft.agent} takes {known}")
+            traits = AGENTS[draft.agent].traits if draft.agent in AGENTS else None
+            if traits is not None:
+                check_parameters(traits, draft.parameters, place)
+            own = {key for key in draft.parameters if traits is None or key in traits.parameters}
             arm = ev.ArmInfo(
                 name=name,
                 agent=draft.agent,
                 agent_version=AGENT_VERSION,
                 model=draft.model,
-                parameters=draft.parameters,
+                parameters={key: value for key, value in draft.parameters.items() if key in own},
                 provider=draft.provider,
                 effort=draft.effort,
                 tools=draft.tools,
@@ -241,6 +242,8 @@ def _arms(path: Path, base: Path, drafts: Sequence[DraftArm]) -> list[ev.ArmInfo
                 skills=draft.skills,
                 prompt_digest=_file_digest(base / draft.prompt, place) if draft.prompt else "",
             )
+            if traits is not None:
+                arm = with_model(arm, {key: value for key, value in draft.parameters.items() if key not in own})
             make_agent(arm)
         except AgentConfigInvalid as error:
             raise CardInvalid(f"{place}: {error}") from None

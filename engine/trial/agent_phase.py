@@ -14,7 +14,7 @@ import msgspec
 from engine import events as ev
 from engine.agents.agent import MARK_NAME, Agent, AgentEnd, AgentSession, StepReport
 from engine.agents.replay import STATE as REPLAY_STATE
-from engine.environments.environment import Environment, ExecResult
+from engine.environments.environment import Environment, ExecResult, Sink
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.layout import CHANGES
 from engine.tasks.host_env import resolve_env
@@ -56,6 +56,8 @@ async def run_agent(job: TrialJob, stage: Stage, agent: Agent, environment: Envi
             user=stage.agent.user,
             execute=work.execute,
             report_step=work.report_step,
+            issue=record.issue,
+            model=None,
             activity=record.activity,
         )
         await _set_up(agent, session)
@@ -92,6 +94,8 @@ class _Work:
         stdin: bytes | None = None,
         user: str | None = None,
         timeout_sec: float | None = None,
+        sink: Sink | None = None,
+        logged: bool = True,
     ) -> ExecResult:
         self._clock.start()
         result = await self._environment.execute(
@@ -99,7 +103,7 @@ class _Work:
             user=user or self._stage.agent.user,
             env={**(env or {}), MARK_NAME: self._job.trial},
             stdin=stdin,
-            sink=self._log.write,
+            sink=self._into(sink, logged=logged),
             timeout_sec=timeout_sec,
         )
         if self._last is None and not result.started and result.environment_alive:
@@ -107,8 +111,24 @@ class _Work:
         self._last = result
         return result
 
+    def _into(self, sink: Sink | None, *, logged: bool) -> Sink | None:
+        if not logged:
+            return sink
+        if sink is None:
+            return self._log.write
+
+        def both(stream: str, data: bytes) -> None:
+            self._log.write(stream, data)
+            sink(stream, data)
+
+        return both
+
     def report_step(self, step: StepReport) -> None:
-        fields = {**msgspec.structs.asdict(step), "what": clean_line(step.what, WHAT_CHARS)}
+        fields = {
+            **msgspec.structs.asdict(step),
+            "what": clean_line(step.what, WHAT_CHARS),
+            "cost_source": step.cost_source or "",
+        }
         self._record.stepped(ev.AgentStepped(trial=self._job.trial, number=self._record.steps + 1, **fields))
 
     async def run(self, agent: Agent, session: AgentSession) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from engine import events as ev
-from engine.agents.registry import CALL_NO_MODEL
+from engine.agents.registry import AGENTS
 from engine.environments.environment import Emit
 from engine.issues import Issue, Phase, Severity
 from engine.layout import TRIAL_LOG
@@ -49,7 +49,7 @@ class Record:
         self.tokens_in: int | None = None
         self.tokens_cached: int | None = None
         self.tokens_out: int | None = None
-        self.cost_usd: float | None = 0.0 if job.arm.agent in CALL_NO_MODEL else None
+        self.cost_usd: float | None = 0.0 if _costs_nothing(job.arm.agent) else None
         self.agent_seconds: float | None = None
         self.timed_out = False
         self.deleted: tuple[str, ...] = ()
@@ -135,6 +135,10 @@ class Record:
             kept=kept,
         )
         return self.finished
+
+
+def _costs_nothing(agent: str) -> bool:
+    return agent in AGENTS and AGENTS[agent].traits.costs_nothing
 
 
 def _add(total: int | None, more: int | None) -> int | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engine.agents.agent import AgentSession, StepReport
-from engine.environments.environment import EnvironmentSpec, ExecResult
+from engine.agents.agent import AgentSession, ModelAccess, StepReport
+from engine.environments.environment import EnvironmentSpec, ExecResult, Sink
 from engine.events import ArmInfo
+from engine.issues import Issue
 from engine.tasks.folder import read_task
 from tests.engine.fake_environment import FakeEnvironment, FakeProvider
 from tests.engine.tasks.task_folders import make_task
@@ -27,6 +28,7 @@ class Session:
         step: str = "",
         attempt: int = 1,
         solution_env: Mapping[str, str] | None = None,
+        model: ModelAccess | None = None,
     ) -> None:
         task = read_task(make_task(folder / "task", toml, dict(files or {})))
         self.provider = FakeProvider(folder / "containers")
@@ -36,6 +38,7 @@ class Session:
         self.environment: FakeEnvironment = self.provider.environment(spec, lambda event: None)
         self.steps: list[StepReport] = []
         self.activities: list[str] = []
+        self.issues: list[Issue] = []
         self.folder = folder / "agent"
         self.folder.mkdir()
         self.given = AgentSession(
@@ -51,6 +54,8 @@ class Session:
             user=None,
             execute=self.execute,
             report_step=self.steps.append,
+            issue=self.issues.append,
+            model=model,
             activity=self.activities.append,
         )
 
@@ -62,5 +67,9 @@ class Session:
         stdin: bytes | None = None,
         user: str | None = None,
         timeout_sec: float | None = None,
+        sink: Sink | None = None,
+        logged: bool = True,
     ) -> ExecResult:
-        return await self.environment.execute(command, env=env, stdin=stdin, user=user, timeout_sec=timeout_sec)
+        return await self.environment.execute(
+            command, env=env, stdin=stdin, user=user, sink=sink, timeout_sec=timeout_sec
+        )

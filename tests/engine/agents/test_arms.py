@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.agents.agent import AgentConfigInvalid
-from engine.agents.registry import PARAMETERS, make_agent, name_arms, parse_arm
+from engine.agents.arms import name_arms, parse_arm
+from engine.agents.registry import AGENTS, make_agent
 from engine.events import ArmInfo
 from tests.engine.tasks.task_folders import UNTIMED
 
@@ -92,7 +93,7 @@ def test_both_ways_to_replay_at_once_are_refused(tmp_path: Path) -> None:
 
 def test_every_agent_that_can_be_named_can_be_made(tmp_path: Path) -> None:
     needed = {"command": {"run": "true"}, "replay": {"sessions": str(tmp_path)}}
-    for agent in PARAMETERS:
+    for agent in AGENTS:
         made = make_agent(ArmInfo(name="x", agent=agent, parameters=needed.get(agent, {})))
         assert made.name == agent and made.version and made.log_name.endswith(".txt")
 
