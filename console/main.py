@@ -32,6 +32,7 @@ COMMANDS = (
     "export",
     "card",
     "scores",
+    "agents",
     "doctor",
     "sweep",
     "settings",
@@ -68,7 +69,8 @@ def main() -> None:
     """The entry point. Only the command that was asked for is imported, so that each starts fast."""
     import sys
 
-    wanted = next((word for word in sys.argv[1:] if word in COMMANDS), None)
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    wanted = first if first in COMMANDS else None
     for name in COMMANDS if wanted is None else (wanted,):
         module = importlib.import_module(f"console.commands.{name}")
         command = getattr(module, name)

@@ -1,0 +1,118 @@
+"""Agents as text and as a document: what each can take, and how its arm is written."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.agents.agent import AgentTraits
+from engine.agents.arms import MODEL_PARAMETERS
+
+SCHEMA = "trialdeck.agents/1"
+TRANSPORTS = ("stdio", "streamable-http", "sse")
+NONE = "—"
+
+
+def document(traits: Sequence[AgentTraits]) -> dict[str, Any]:
+    return {"schema": SCHEMA, "agents": [_entry(one) for one in traits]}
+
+
+def _entry(traits: AgentTraits) -> dict[str, Any]:
+    return {
+        "name": traits.name,
+        "version": traits.version,
+        "summary": traits.summary,
+        "model_protocols": list(traits.wires),
+        "mcp": _transports(traits),
+        "skills": traits.takes_skills,
+        "capsules": list(traits.capsules),
+        "installs_over_network": traits.installs_over_network,
+        "works_without_network": not traits.installs_over_network or bool(traits.capsules),
+        "parameters": dict(traits.parameters),
+        "model_parameters": dict(MODEL_PARAMETERS) if traits.calls_model else {},
+        "example": example(traits),
+    }
+
+
+def list_lines(traits: Sequence[AgentTraits], width: int) -> list[str]:
+    """A table, an agent a line, and below it what each is. Every column is as wide as what is in it."""
+    head = ("agent", "version", "model protocols", "MCP", "skills", "brought in")
+    rows = [
+        (
+            one.name,
+            one.version,
+            ", ".join(one.wires) or "none",
+            ", ".join(_transports(one)) or NONE,
+            "yes" if one.takes_skills else NONE,
+            _brought_in(one),
+        )
+        for one in traits
+    ]
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    lines = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)) for row in (head, *rows)]
+    if max(map(len, lines)) > width:
+        return _blocks(traits, width)
+    lines.append("")
+    for one in traits:
+        lines += _wrapped(f"{one.name:<{widths[0]}}  ", one.summary, width)
+    return [*lines, "", "`trialdeck agents NAME` lists its parameters and shows how its arm is written."]
+
+
+def _blocks(traits: Sequence[AgentTraits], width: int) -> list[str]:
+    lines: list[str] = []
+    for one in traits:
+        lines += [f"{one.name} {one.version}", *_wrapped("  ", one.summary, width)]
+        lines += _facts(one, width)
+    return [*lines, "", "`trialdeck agents NAME` lists its parameters and shows how its arm is written."]
+
+
+def agent_lines(traits: AgentTraits, width: int) -> list[str]:
+    lines = [f"{traits.name} {traits.version}", *_wrapped("  ", traits.summary, width), *_facts(traits, width)]
+    lines += ["", "parameters" if traits.parameters else "no parameters of its own"]
+    lines += _named(traits.parameters, width)
+    if traits.calls_model:
+        lines += ["", "parameters of its model", *_named(MODEL_PARAMETERS, width)]
+    return [*lines, "", f"  trialdeck run TASKS --agent '{example(traits)}'"]
+
+
+def _facts(traits: AgentTraits, width: int) -> list[str]:
+    facts = {
+        "model": ", ".join(traits.wires) or "calls none",
+        "MCP": ", ".join(_transports(traits)) or "none",
+        "skills": "yes" if traits.takes_skills else "no",
+        "brought in": _brought_in(traits),
+    }
+    return [line for name, text in facts.items() for line in _wrapped(f"  {name:<12}", text, width)]
+
+
+def _named(parameters: Mapping[str, str], width: int) -> list[str]:
+    size = max((len(name) for name in parameters), default=0)
+    return [line for name, text in parameters.items() for line in _wrapped(f"  {name:<{size}}  ", text, width)]
+
+
+def _wrapped(start: str, text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text, max(width, len(start) + 20), initial_indent=start, subsequent_indent=" " * len(start)
+    ) or [start]
+
+
+def _transports(traits: AgentTraits) -> list[str]:
+    return [*(name for name in TRANSPORTS if name in traits.mcp), *sorted(traits.mcp - {*TRANSPORTS})]
+
+
+def _brought_in(traits: AgentTraits) -> str:
+    """How the agent gets to its task."""
+    ways = [f"capsule {tag}" for tag in traits.capsules]
+    if traits.installs_over_network:
+        ways.append("installed over the network")
+    return " or ".join(ways) or "nothing to bring in"
+
+
+def example(traits: AgentTraits) -> str:
+    """An arm as a person would write it, with the parameters that it can't do without."""
+    needed = {"command": "run=./agent.sh", "replay": "sessions=FOLDER", "harbor": "agent=NAME"}
+    parts = [needed[traits.name]] if traits.name in needed else []
+    if traits.calls_model:
+        parts.append("model=MODEL")
+    return f"{traits.name}:{','.join(parts)}" if parts else traits.name

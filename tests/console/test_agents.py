@@ -1,0 +1,80 @@
+"""What `trialdeck agents` says of each agent."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from console.agents_text import agent_lines, document, example, list_lines
+from console.commands.agents import agents
+from console.errors import Unusable
+from engine.agents.agent import AgentTraits
+from engine.agents.arms import parse_arm
+from engine.agents.registry import AGENTS
+from engine.models.settings import Wire
+
+CAPABLE = AgentTraits(
+    name="capable",
+    version="2.1",
+    summary="takes everything there is, which takes more than one line to say on a narrow terminal",
+    wires=(Wire.ANTHROPIC, Wire.OPENAI_CHAT),
+    mcp=frozenset({"sse", "stdio", "streamable-http"}),
+    takes_skills=True,
+    capsules=("node24-v1",),
+    installs_over_network=True,
+    parameters={"max_turns": "the most turns"},
+)
+BARE = AgentTraits(name="bare", version="1", summary="takes nothing")
+
+
+def asked(*arguments: str) -> Result:
+    app = typer.Typer()
+    app.command()(agents)
+    return CliRunner().invoke(app, [*arguments])
+
+
+def test_every_agent_is_listed_with_what_it_can_take() -> None:
+    output = asked().output
+    for entry in AGENTS.values():
+        assert entry.traits.name in output and entry.traits.summary.split()[0] in output
+
+
+def test_the_document_has_all_that_the_list_has() -> None:
+    found = json.loads(asked("--json").output)
+    assert found["schema"] == "trialdeck.agents/1"
+    assert {one["name"] for one in found["agents"]} == set(AGENTS)
+    one = document([CAPABLE])["agents"][0]
+    assert one["model_protocols"] == ["anthropic", "openai-chat"]
+    assert one["mcp"] == ["stdio", "streamable-http", "sse"] and one["skills"] is True
+    assert one["works_without_network"] is True and "key_env" in one["model_parameters"]
+
+
+def test_one_agent_is_shown_with_its_parameters_and_an_arm_to_copy() -> None:
+    text = "\n".join(agent_lines(CAPABLE, 80))
+    for words in ("max_turns", "base_url", "stdio, streamable-http, sse", "--agent 'capable:model=MODEL'"):
+        assert words in text
+    assert "base_url" not in "\n".join(agent_lines(BARE, 80))
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    lines = [*list_lines([CAPABLE, BARE], width), *agent_lines(CAPABLE, width)]
+    words = [word for line in lines for word in line.split()]
+    assert "capable" in words and "bare" in words
+    said = [line for line in lines if "trialdeck" not in line]
+    assert max(map(len, said)) <= width
+
+
+def test_an_agent_that_isnt_there_is_named_with_the_nearest() -> None:
+    found = asked("orakle")
+    assert isinstance(found.exception, Unusable)
+    assert 'there is no agent "orakle"' in str(found.exception) and "did you mean oracle?" in str(found.exception)
+
+
+def test_an_example_can_be_read_as_an_arm() -> None:
+    assert parse_arm(example(AGENTS["command"].traits)).parameters == {"run": "./agent.sh"}
+    for name in ("oracle", "nop"):
+        assert parse_arm(example(AGENTS[name].traits)).agent == name
