@@ -175,4 +175,7 @@ class Provider(Protocol):
     async def remove_run(self, run: str) -> list[str]:
         """Remove every container, network, volume and image of a run that is not kept; returns what could not be."""
 
+    async def mounts_host_folders(self) -> bool:
+        """Are `bind` and `bind_read_only` of a spec obeyed, since the engine is on this host?"""
+
     async def close(self) -> None: ...

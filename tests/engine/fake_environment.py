@@ -82,6 +82,7 @@ class FakeProvider:
     leftovers: list[str] = field(default_factory=list)
     survivors: int = 0
     image: Callable[[FakeEnvironment], None] | None = None
+    mounts: bool = True
     cancelled: list[str] = field(default_factory=list)
 
     def when(
@@ -127,6 +128,9 @@ class FakeProvider:
 
     async def root_folder(self) -> Path | None:
         return None
+
+    async def mounts_host_folders(self) -> bool:
+        return self.mounts
 
     async def close(self) -> None:
         self.calls.append("provider: close")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 
 import msgspec
 
 from engine.environments.docker.layers import Layers, touched
 from engine.environments.environment import FileChange
 
-OURS = ("/logs", "/tests", "/solution", "/sbin/docker-init", "/usr/sbin/docker-init", "/.dockerenv")
+OURS = ("/logs", "/tests", "/solution", "/opt/trialdeck", "/sbin/docker-init", "/usr/sbin/docker-init", "/.dockerenv")
 KINDS = {0: "changed", 1: "added", 2: "deleted"}
 
 
@@ -33,13 +34,21 @@ def layer_changes(layers: Layers, left_out: Iterable[str] = ()) -> list[FileChan
 
 
 def worth_telling(entries: Sequence[FileChange], left_out: Iterable[str]) -> list[FileChange]:
-    """Sorted by path, without our own places, mounts, and folders that changed only through what is in them."""
+    """Sorted by path, without our own places, mounts, folders that are there only for their sake, and folders that
+    changed only through what is in them."""
     places = (*OURS, *left_out)
+    on_the_way = {str(parent) for place in places for parent in PurePosixPath(place).parents}
     kept = [entry for entry in entries if not any(entry.path == p or entry.path.startswith(p + "/") for p in places)]
+    told = {str(p) for entry in kept if entry.path not in on_the_way for p in PurePosixPath(entry.path).parents}
     parents = {entry.path.rpartition("/")[0] for entry in entries}
     for parent in list(parents):
         while parent:
             parent = parent.rpartition("/")[0]
             parents.add(parent)
-    changes = [entry for entry in kept if not (entry.kind == "changed" and entry.path in parents)]
+    changes = [
+        entry
+        for entry in kept
+        if not (entry.kind == "changed" and entry.path in parents)
+        and not (entry.kind == "added" and entry.path in on_the_way and entry.path not in told)
+    ]
     return sorted(changes, key=lambda change: change.path)

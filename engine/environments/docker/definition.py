@@ -51,6 +51,12 @@ def as_written(value: str) -> str:
     return value.replace("$", "$$")
 
 
+def bound_folders(spec: EnvironmentSpec) -> list[tuple[Path, str, bool]]:
+    """Host folder, place in `main`, and whether `main` can't write to it."""
+    written = [(source, target, False) for source, target in spec.bind.items()]
+    return written + [(source, target, True) for source, target in spec.bind_read_only.items()]
+
+
 def base(spec: EnvironmentSpec, image: str | None) -> Definition:
     """What `main` is where the task's file says nothing."""
     main: Definition = {"command": KEEP_ALIVE, "init": True}
@@ -78,7 +84,7 @@ def settle(rendered: Definition, spec: EnvironmentSpec, project: str) -> Settled
     _limits(services[MAIN], spec)
     for service in services.values():
         _cap(service, spec)
-    _binds(services[MAIN], spec.bind)
+    _binds(services[MAIN], spec)
     build, built = _builds(definition, spec)
     images = tuple(
         WantedImage(
@@ -188,10 +194,11 @@ def _cap(service: Definition, spec: EnvironmentSpec) -> None:
             place[key] = cap if key == "cpus" else str(cap)
 
 
-def _binds(main: Definition, bind: Mapping[Path, str]) -> None:
-    for source, target in bind.items():
+def _binds(main: Definition, spec: EnvironmentSpec) -> None:
+    for source, target, read_only in bound_folders(spec):
         kept = [volume for volume in main.get("volumes") or () if volume.get("target") != target]
-        kept.append({"type": "bind", "source": as_written(str(source)), "target": target, "bind": {}})
+        bind = {"type": "bind", "source": as_written(str(source)), "target": target, "bind": {}}
+        kept.append({**bind, "read_only": True} if read_only else bind)
         main["volumes"] = kept
 
 

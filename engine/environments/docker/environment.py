@@ -96,6 +96,7 @@ class DockerEnvironment(ABC):
             if self.spec.network.mode is NetworkMode.ALLOWLIST:
                 raise fail(Code.TASK_REFUSED, "a network allowlist can't be enforced on Docker yet")
             self._shop.neighbours.comes(self.project)
+            self.spec = await self._shop.locality.fit(self.spec)
             await self._prepare_images()
             began = await self._bring_up_where_there_is_room()
             await self._wait_ready(self.spec.start_timeout_sec - (time.monotonic() - began))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from engine.environments.docker.engine_api import UNREACHABLE, Engine, EngineCal
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import from_daemon
 from engine.environments.docker.host_tools import ToolMissing, plugin, run_tool
+from engine.environments.docker.locality import Locality, is_here
 from engine.environments.docker.neighbours import Neighbours
 from engine.environments.docker.project import ProjectEnvironment
 from engine.environments.docker.pull import Images
@@ -63,6 +63,7 @@ class DockerProvider:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._locality = Locality(engine)
         self._group: anyio.abc.TaskGroup | None = None
         self._shop: Workshop | None = None
 
@@ -96,6 +97,7 @@ class DockerProvider:
             images=Images(self.engine),
             starts=anyio.CapacityLimiter(STARTS_AT_ONCE),
             neighbours=Neighbours(),
+            locality=self._locality,
         )
         await self._group.start(events.follow)
         self._group.start_soon(sampler.run)
@@ -180,7 +182,7 @@ class DockerProvider:
             root_folder=str(info.get("DockerRootDir", "")),
             operating_system=str(info.get("OperatingSystem", "")),
             host_name=str(info.get("Name", "")),
-            local=self.engine.endpoint.is_socket and info.get("Name") == socket.gethostname(),
+            local=is_here(self.engine.endpoint, info),
             root=os.geteuid() == 0,
             networks=len(networks),
             networks_ours=sum(1 for one in networks if labels.OWNER in (one.get("Labels") or {})),
@@ -190,8 +192,13 @@ class DockerProvider:
         """Where a local daemon keeps images and containers, so that its disk can be watched; None if remote."""
         info: dict[str, Any] = await self.engine.get("info")
         folder = Path(str(info.get("DockerRootDir", "")))
-        local = self.engine.endpoint.is_socket and info.get("Name") == socket.gethostname()
-        return folder if local and folder.is_absolute() and folder.is_dir() else None
+        return folder if is_here(self.engine.endpoint, info) and folder.is_absolute() and folder.is_dir() else None
+
+    async def mounts_host_folders(self) -> bool:
+        try:
+            return await self._locality.here()
+        except EngineCallFailed as error:
+            raise from_daemon(error, "ask Docker where it is") from error
 
     async def networks(self) -> tuple[int, int]:
         """How many networks the daemon has, and how many of them are ours."""

@@ -8,7 +8,7 @@ import anyio
 
 from engine.environments.docker import labels
 from engine.environments.docker.conflicts import with_holder
-from engine.environments.docker.definition import KEEP_ALIVE, WantedImage
+from engine.environments.docker.definition import KEEP_ALIVE, WantedImage, bound_folders
 from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import fail
@@ -95,7 +95,8 @@ class SingleEnvironment(DockerEnvironment):
             "Init": True,
             "NetworkMode": network,
             "Mounts": [
-                {"Type": "bind", "Source": str(source), "Target": target} for source, target in spec.bind.items()
+                {"Type": "bind", "Source": str(source), "Target": target, "ReadOnly": read_only}
+                for source, target, read_only in bound_folders(spec)
             ],
         }
         if spec.cpus:

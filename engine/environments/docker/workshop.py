@@ -13,6 +13,7 @@ import anyio.abc
 from engine.environments.docker.build import Builds
 from engine.environments.docker.daemon_events import DaemonEvents
 from engine.environments.docker.engine_api import Engine
+from engine.environments.docker.locality import Locality
 from engine.environments.docker.neighbours import Neighbours
 from engine.environments.docker.pull import Images
 from engine.environments.docker.samples import Sampler
@@ -31,6 +32,7 @@ class Workshop:
     images: Images
     starts: anyio.CapacityLimiter
     neighbours: Neighbours
+    locality: Locality
 
     def in_background(self, work: Callable[..., Awaitable[None]], *arguments: Any) -> None:
         """Start what only tells or records. A fault in it goes to the engine's log and ends no trial."""

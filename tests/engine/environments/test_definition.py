@@ -169,6 +169,14 @@ def test_bound_folders_of_ours_win_over_the_tasks() -> None:
     assert [(one["target"], one.get("source")) for one in made["volumes"]] == [("/d", None), ("/logs/agent", "/h$$st")]
 
 
+def test_folders_that_main_may_only_read_are_mounted_so() -> None:
+    made = main(settled({}, bind={Path("/a"): "/a"}, bind_read_only={Path("/b"): "/opt/trialdeck/b"}))
+    assert [(one["target"], one.get("read_only", False)) for one in made["volumes"]] == [
+        ("/a", False),
+        ("/opt/trialdeck/b", True),
+    ]
+
+
 def test_names_without_a_value_ask_nobody() -> None:
     """Compose would look for them in the environment of the tool itself."""
     assert main(settled({"main": {"image": "x", "environment": {"PATH": None, "A": ""}}}))["environment"] == {"A": ""}

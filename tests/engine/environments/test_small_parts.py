@@ -93,6 +93,13 @@ def test_changes_leave_out_our_places_and_folders_that_merely_hold_changes() -> 
     assert read_changes(b"null") == []
 
 
+def test_folders_made_for_a_mount_are_no_change_and_those_an_agent_filled_are() -> None:
+    made = [{"Path": path, "Kind": 1} for path in ("/opt", "/opt/trialdeck", "/opt/trialdeck/model", "/mnt", "/mnt/x")]
+    assert read_changes(json.dumps(made[:3]).encode(), ("/opt/trialdeck/model",)) == []
+    told = read_changes(json.dumps([*made, {"Path": "/opt/own", "Kind": 1}]).encode(), ("/mnt/x/deep",))
+    assert [change.path for change in told] == ["/opt", "/opt/own"]
+
+
 BUILD = """#6 [3/4] RUN make all
 #6 0.301 cc: not found
 #6 ERROR: process "/bin/sh -c make all" did not complete successfully: exit code: 2

@@ -35,6 +35,7 @@ async def test_a_fault_in_background_work_is_written_down_and_ends_nothing_else(
             images=nothing,
             starts=anyio.CapacityLimiter(1),
             neighbours=nothing,
+            locality=nothing,
         )
         shop.in_background(breaks, "a fault of ours")
         shop.in_background(works, "still here")
