@@ -27,6 +27,8 @@ def read_atif(content: str) -> Session | None:
             _step(session, value)
         elif key == "final_metrics":
             _totals(session, record(value))
+        elif key == "extra":
+            session.ended = text(record(value).get("ended"))
         elif key == "continued_trajectory_ref" and text(value):
             session.problem(f"goes on in another file: {text(value)[:200]}")
     if walk.problem:
@@ -64,6 +66,7 @@ def _step(session: Session, step: Record) -> None:
     extra = record(step.get("extra"))
     for each in items(record(step.get("observation")).get("results")):
         draft.observations.append(_observation(session, record(each), extra))
+    draft.seconds = number(extra.get("seconds"))
     if said := text(extra.get("error")):
         session.error(said, draft)
     if step.get("is_copied_context") is not True:  # its tokens count in the file that it was copied from
