@@ -37,6 +37,16 @@ def clean_plan(plan: ev.RunPlanned) -> ev.RunPlanned:
                 mcp=tuple(clean_line(one) for one in arm.mcp),
                 skills=tuple(clean_line(one) for one in arm.skills),
                 prompt_digest=clean_line(arm.prompt_digest),
+                protocol=clean_line(arm.protocol),
+                temperature=arm.temperature,
+                context_tokens=arm.context_tokens,
+                max_output_tokens=arm.max_output_tokens,
+                endpoint=ev.Endpoint(
+                    base_url=clean_line(arm.endpoint.base_url),
+                    key_env=clean_line(arm.endpoint.key_env),
+                    key_file=clean_line(arm.endpoint.key_file),
+                    headers={clean_line(key): clean_line(value) for key, value in arm.endpoint.headers.items()},
+                ),
             )
             for arm in plan.arms
         ),

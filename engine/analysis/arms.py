@@ -71,7 +71,7 @@ def one_each(refs: Iterable[ArmRef], among: Iterable[ArmRef] | None = None) -> l
 
 
 def joined(refs: Iterable[ArmRef], runs: Mapping[str, RunState]) -> list[Arm]:
-    """Arms of the same configuration (all that `ArmInfo` says of them) over the same task set, from whatever runs, as
+    """Arms of the same configuration (all that `ArmInfo` says of them but where the model is reached) over the same task set, from whatever runs, as
     one arm each: several runs of one submission are its attempts."""
     groups: dict[object, list[ArmRef]] = {}
     for ref in refs:
@@ -86,7 +86,8 @@ def _configuration(state: RunState, arm: str) -> object:
     task_set = (plan.task_set.name, plan.task_set.version, plan.task_set.digest) if plan else ()
     parameters = tuple(sorted(info.parameters.items()))
     shipped = info.provider, info.effort, info.tools, info.mcp, info.skills, info.prompt_digest
-    return arm, info.agent, info.agent_version, info.model, parameters, shipped, task_set
+    model = info.protocol, info.temperature, info.context_tokens, info.max_output_tokens
+    return arm, info.agent, info.agent_version, info.model, parameters, shipped, model, task_set
 
 
 def trials_of(arm: Arm, runs: Mapping[str, RunState], labels: Mapping[str, Labels] | None = None) -> ArmTrials:

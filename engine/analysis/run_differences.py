@@ -280,12 +280,20 @@ def _arms(
         ("MCP servers", ", ".join(a.mcp), ", ".join(b.mcp)),
         ("skills", ", ".join(a.skills), ", ".join(b.skills)),
         ("prompt", _short(a.prompt_digest), _short(b.prompt_digest)),
+        ("protocol", a.protocol, b.protocol),
+        ("temperature", _number(a.temperature), _number(b.temperature)),
+        ("context window", _number(a.context_tokens), _number(b.context_tokens)),
+        ("longest answer", _number(a.max_output_tokens), _number(b.max_output_tokens)),
     ):
         if said_a != said_b:
             found.differ(what, said_a or "not set", said_b or "not set")
             apart.add(what)
     question = "" if not apart else CONTROLLED if apart == {"model"} else PRODUCT
     return tuple(found.texts), question
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.9g}"
 
 
 def question_words(question: str, arm_texts: Iterable[str]) -> str:

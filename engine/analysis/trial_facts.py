@@ -11,7 +11,7 @@ import msgspec
 from engine.analysis.arms import Arm, ArmRef, ArmTrials, arm_refs, joined, names, trials_of
 from engine.analysis.outcomes import TrialOutcome, attempts_by_task
 from engine.analysis.sensitivity import Labels
-from engine.events import ArmInfo
+from engine.events import ArmInfo, Endpoint
 from engine.state import RunState
 
 _SHORT = 12
@@ -165,7 +165,13 @@ def effort_of(info: ArmInfo) -> tuple[str, str]:
     if not info.agent and not info.model:
         return effort, ""
     rest = [info.agent, info.agent_version, info.model, info.provider, info.prompt_digest]
-    rest += [*info.tools, *info.mcp, *info.skills]
+    rest += [*info.tools, *info.mcp, *info.skills, info.protocol]
+    numbers = (
+        ("temperature", info.temperature),
+        ("context", info.context_tokens),
+        ("output", info.max_output_tokens),
+    )
+    rest += [f"{name}={value:g}" for name, value in numbers if value is not None]
     rest += [f"{key}={value}" for key, value in sorted(parameters.items())]
     return effort, " · ".join(part for part in rest if part)
 
@@ -176,7 +182,9 @@ def _info(runs: Mapping[str, RunState], ref: ArmRef) -> ArmInfo:
 
 
 def _configuration(runs: Mapping[str, RunState], ref: ArmRef) -> object:
-    return msgspec.json.encode(_info(runs, ref), order="deterministic")
+    """Where its model is reached is no part of it."""
+    info = msgspec.structs.replace(_info(runs, ref), endpoint=Endpoint())
+    return msgspec.json.encode(info, order="deterministic")
 
 
 def _facts(

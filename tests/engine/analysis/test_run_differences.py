@@ -123,6 +123,10 @@ def test_the_question_is_controlled_where_only_the_model_differs_and_product_oth
         ({"mcp": ("search",)}, "MCP servers: A not set, B search"),
         ({"skills": ("pdf",)}, "skills: A not set, B pdf"),
         ({"prompt_digest": "sha256:0123456789abcdef"}, "prompt: A not set, B 0123456789ab"),
+        ({"protocol": "anthropic"}, "protocol: A not set, B anthropic"),
+        ({"temperature": 0.0}, "temperature: A not set, B 0"),
+        ({"context_tokens": 1_000_000}, "context window: A not set, B 1000000"),
+        ({"max_output_tokens": 4096}, "longest answer: A not set, B 4096"),
     ],
 )
 def test_all_that_a_card_says_of_an_arm_is_compared(changed: dict[str, Any], said: str) -> None:
@@ -130,6 +134,11 @@ def test_all_that_a_card_says_of_an_arm_is_compared(changed: dict[str, Any], sai
     found = between((run(), "arm"), (run(other), "arm"))
     assert said in found.arms
     assert found.question == PRODUCT  # a model with another effort is not the model alone
+
+
+def test_where_a_model_is_reached_is_no_difference() -> None:
+    moved = msgspec.structs.replace(ARM, endpoint=ev.Endpoint(base_url="http://other.example"))
+    assert between((run(), "arm"), (run(moved), "arm")).arms == ()
 
 
 def test_every_field_of_an_arm_survives_the_cleaning_of_a_plan() -> None:
@@ -145,6 +154,11 @@ def test_every_field_of_an_arm_survives_the_cleaning_of_a_plan() -> None:
         mcp=("s",),
         skills=("k",),
         prompt_digest="d",
+        protocol="openai_chat",
+        temperature=0.5,
+        context_tokens=1,
+        max_output_tokens=2,
+        endpoint=ev.Endpoint(base_url="http://one.example"),
     )
     assert all(getattr(full, field) for field in full.__struct_fields__)  # a new field has to be looked at here
     assert run(full).arms["n"].info == full
