@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -116,12 +116,17 @@ class Execute(Protocol):
     ) -> ExecResult: ...
 
 
+def _not_hidden(value: str) -> None:
+    """Where nothing keeps a log."""
+
+
 class AgentSession(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent gets for one trial (or one step of it).
 
     `instruction` is exactly what the task says, canary lines left out. `folder` is the agent's folder on the host
     (`<trial>/agent`). `model` is None for an agent that calls none.
-    `step_folder` is the step's folder in the task, None in a task without steps.
+    `step_folder` is the step's folder in the task, None in a task without steps. `hide` takes a secret that `main` gets
+    to know: from then on the agent's log shows `***` in its place.
     """
 
     task: Task
@@ -139,6 +144,7 @@ class AgentSession(msgspec.Struct, frozen=True, kw_only=True):
     issue: Callable[[Issue], None]
     model: ModelAccess | None
     activity: Callable[[str], None]
+    hide: Callable[[str], None] = _not_hidden
 
 
 class Agent(Protocol):
@@ -154,3 +160,12 @@ class Agent(Protocol):
 
     async def run(self, session: AgentSession) -> AgentEnd:
         """Work until done. May be cancelled at any await when time is up."""
+
+
+@runtime_checkable
+class LooksBack(Protocol):
+    """An agent whose steps and costs can be read only once it has ended."""
+
+    async def look_back(self, session: AgentSession) -> None:
+        """Called after every end, time-outs included: what the agent left in `/logs/agent` is in its folder by then.
+        Bounded in time; what it raises is a warning."""

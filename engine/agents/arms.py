@@ -28,7 +28,10 @@ MODEL_PARAMETERS: dict[str, str] = {
 }
 """What every agent that calls a model takes beside its own parameters."""
 
-_PAIR = re.compile(r"([a-z_]+)=((?:[^,\\]|\\.)*)(?:,|$)", re.DOTALL)
+ANY_NAME = ".*"
+"""How the name of a parameter ends that stands for many: `kwargs.*` takes `kwargs.version` and whatever else."""
+
+_PAIR = re.compile(r"([a-z_]+(?:\.\w+)?)=((?:[^,\\]|\\.)*)(?:,|$)", re.DOTALL)
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _OF_A_VARIABLE = re.compile(r"(?:\w+ )?\$\{\w+\}", re.ASCII)
 
@@ -57,7 +60,7 @@ def parse_arm(text: str, name: str | None = None) -> ArmInfo:
             raise AgentConfigInvalid(f'agent "{agent}": parameter {key} is given twice')
         parameters[key] = value
         position = found.end()
-    arm = arm_of(name or agent, agent, parameters)
+    arm = arm_of(name or arm_name(agent, parameters), agent, parameters)
     make_agent(arm)
     return arm
 
@@ -71,10 +74,22 @@ def arm_of(name: str, agent: str, parameters: Mapping[str, str]) -> ArmInfo:
         name=name,
         agent=agent,
         agent_version=traits.version,
-        parameters={key: value for key, value in parameters.items() if key in traits.parameters},
+        parameters={key: value for key, value in parameters.items() if takes(traits, key)},
     )
-    model = {key: value for key, value in parameters.items() if key not in traits.parameters}
+    model = {key: value for key, value in parameters.items() if not takes(traits, key)}
     return with_model(arm, model)
+
+
+def arm_name(agent: str, parameters: Mapping[str, str]) -> str:
+    """What an arm is called that nobody named: its agent, with the one of many that it stands for."""
+    which = re.sub(r"[^\w.@+-]+", "-", parameters.get("agent", ""))
+    return f"{agent}-{which}"[:64] if which else agent
+
+
+def takes(traits: AgentTraits, key: str) -> bool:
+    """Whether a parameter is the agent's own."""
+    group, dot, name = key.partition(".")
+    return key in traits.parameters or (bool(dot and name) and group + ANY_NAME in traits.parameters)
 
 
 def check_parameters(traits: AgentTraits, given: Sequence[str] | Mapping[str, str], what: str) -> None:
@@ -86,9 +101,9 @@ def check_parameters(traits: AgentTraits, given: Sequence[str] | Mapping[str, st
                 f"{what}: a key is never written into an arm; name the variable that holds it (key_env=NAME) or a file "
                 "(key_file=PATH)"
             )
-        if key not in known:
-            takes = ", ".join(known) or "no parameters"
-            raise AgentConfigInvalid(f"{what}: unknown parameter {key}; {traits.name} takes {takes}")
+        if key not in known and not takes(traits, key):
+            names = ", ".join(known) or "no parameters"
+            raise AgentConfigInvalid(f"{what}: unknown parameter {key}; {traits.name} takes {names}")
 
 
 def with_model(arm: ArmInfo, model: Mapping[str, str]) -> ArmInfo:

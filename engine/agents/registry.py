@@ -12,10 +12,12 @@ from engine.events import ArmInfo
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """`make` gives a fresh agent, and raises AgentConfigInvalid where the arm's parameters can't work."""
+    """`make` gives a fresh agent, and raises AgentConfigInvalid where the arm's parameters can't work. `traits_of` is
+    for an agent that can be many: what one arm's can take, and may raise the same."""
 
     traits: AgentTraits
     make: Callable[[ArmInfo], Agent]
+    traits_of: Callable[[ArmInfo], AgentTraits] | None = None
 
 
 AGENTS: dict[str, Entry] = {
@@ -31,7 +33,8 @@ AGENTS: dict[str, Entry] = {
 
 def traits_of(arm: ArmInfo) -> AgentTraits:
     """Raises AgentConfigInvalid for an agent that isn't there."""
-    return _entry(arm).traits
+    entry = _entry(arm)
+    return entry.traits if entry.traits_of is None else entry.traits_of(arm)
 
 
 def make_agent(arm: ArmInfo) -> Agent:

@@ -17,7 +17,7 @@ import tomli_w
 
 from engine import events as ev
 from engine.agents.agent import AgentConfigInvalid
-from engine.agents.arms import check_arm_name, check_parameters, with_model
+from engine.agents.arms import arm_name, check_arm_name, check_parameters, takes, with_model
 from engine.agents.registry import AGENTS, make_agent
 from engine.runs.atomic_file import write_atomically
 from engine.runs.card import (
@@ -222,13 +222,13 @@ def _arms(path: Path, base: Path, drafts: Sequence[DraftArm]) -> list[ev.ArmInfo
     arms: list[ev.ArmInfo] = []
     for number, draft in enumerate(drafts, 1):
         place = f"{path}: arms, entry {number}"
-        name = draft.name or draft.agent
+        name = draft.name or arm_name(draft.agent, draft.parameters)
         try:
             check_arm_name(name)
             traits = AGENTS[draft.agent].traits if draft.agent in AGENTS else None
             if traits is not None:
                 check_parameters(traits, draft.parameters, place)
-            own = {key for key in draft.parameters if traits is None or key in traits.parameters}
+            own = {key for key in draft.parameters if traits is None or takes(traits, key)}
             arm = ev.ArmInfo(
                 name=name,
                 agent=draft.agent,

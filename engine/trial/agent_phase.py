@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import errno
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import anyio
 import msgspec
 
 from engine import events as ev
-from engine.agents.agent import MARK_NAME, Agent, AgentEnd, AgentSession, StepReport
+from engine.agents.agent import MARK_NAME, Agent, AgentEnd, AgentSession, LooksBack, StepReport
 from engine.agents.replay import STATE as REPLAY_STATE
 from engine.environments.environment import Environment, ExecResult, Sink
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.layout import CHANGES
 from engine.tasks.host_env import resolve_env
 from engine.tasks.instruction import read_instruction
-from engine.tasks.task import LOGS_AGENT, MAIN
+from engine.tasks.task import MAIN
 from engine.text import clean_line, decode_output
-from engine.trial.job import AGENT_SETUP_SEC, DOWNLOAD_SEC, MAX_LOG_FOLDER_BYTES, Stage, TrialJob
+from engine.trial.agent_left import OF_THE_HOST, keep_what_it_wrote, look_back
+from engine.trial.hidden_values import HiddenValues, HidingStream
+from engine.trial.job import AGENT_SETUP_SEC, Stage, TrialJob
 from engine.trial.log_file import LogFile
 from engine.trial.record import Record
 
 KILL_SEC = 30.0
 _KINDS = ("added", "changed", "deleted")
 WHAT_CHARS = 500
-OF_THE_HOST = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
-"""Errors of the host's disk and descriptors: ours, also where the agent's code meets them."""
 
 
 async def run_agent(job: TrialJob, stage: Stage, agent: Agent, environment: Environment, record: Record) -> int:
@@ -59,14 +57,17 @@ async def run_agent(job: TrialJob, stage: Stage, agent: Agent, environment: Envi
             issue=record.issue,
             model=None,
             activity=record.activity,
+            hide=work.hidden.add,
         )
+        await environment.note_processes()  # before its set-up: what that leaves running is the agent's, too
         await _set_up(agent, session)
-        await environment.note_processes()
         record.activity(agent.name)
         await work.run(agent, session)
     if (complaint := log.complaint(Phase.AGENT)) is not None:
         record.issue(complaint)
-    await _keep_what_it_wrote(environment, record, folder)
+    await keep_what_it_wrote(environment, record, folder)
+    if isinstance(agent, LooksBack):
+        await look_back(agent, agent.name, session)
     return await _note_changes(job, environment, record)
 
 
@@ -85,6 +86,7 @@ class _Work:
         self._last: ExecResult | None = None
         self._end: AgentEnd | None = None
         self._killed = 0
+        self.hidden = HiddenValues()
 
     async def execute(
         self,
@@ -98,28 +100,31 @@ class _Work:
         logged: bool = True,
     ) -> ExecResult:
         self._clock.start()
-        result = await self._environment.execute(
-            command,
-            user=user or self._stage.agent.user,
-            env={**(env or {}), MARK_NAME: self._job.trial},
-            stdin=stdin,
-            sink=self._into(sink, logged=logged),
-            timeout_sec=timeout_sec,
-        )
+        streams: dict[str, HidingStream] = {}
+        try:
+            result = await self._environment.execute(
+                command,
+                user=user or self._stage.agent.user,
+                env={**(env or {}), MARK_NAME: self._job.trial},
+                stdin=stdin,
+                sink=self._into(sink, streams) if logged else sink,
+                timeout_sec=timeout_sec,
+            )
+        finally:
+            for name, stream in streams.items():
+                if rest := stream.end():
+                    self._log.write(name, rest)
         if self._last is None and not result.started and result.environment_alive:
             raise TrialFailed(_not_started(result))
         self._last = result
         return result
 
-    def _into(self, sink: Sink | None, *, logged: bool) -> Sink | None:
-        if not logged:
-            return sink
-        if sink is None:
-            return self._log.write
-
+    def _into(self, sink: Sink | None, streams: dict[str, HidingStream]) -> Sink:
         def both(stream: str, data: bytes) -> None:
-            self._log.write(stream, data)
-            sink(stream, data)
+            if shown := streams.setdefault(stream, HidingStream(self.hidden)).pass_on(data):
+                self._log.write(stream, shown)
+            if sink is not None:
+                sink(stream, data)
 
         return both
 
@@ -347,21 +352,3 @@ def _encodable(listing: Mapping[str, Sequence[str]]) -> bytes:
     return msgspec.json.encode(
         {kind: [path.encode("utf-8", "backslashreplace").decode() for path in paths] for kind, paths in listing.items()}
     )
-
-
-async def _keep_what_it_wrote(environment: Environment, record: Record, folder: Path) -> None:
-    """`/logs/agent` to the host. What the engine wrote there itself wins over a file of that name in there."""
-    ours = tuple(f"{LOGS_AGENT}/{path.name}" for path in folder.iterdir())
-    transfer = await environment.download(
-        str(LOGS_AGENT), folder, exclude=ours, max_bytes=MAX_LOG_FOLDER_BYTES, timeout_sec=DOWNLOAD_SEC
-    )
-    if transfer.status == "too_large":
-        record.issue(
-            Issue(
-                Severity.WARNING,
-                Phase.AGENT,
-                Code.ARTIFACT_TOO_LARGE,
-                f"{LOGS_AGENT} is larger than {MAX_LOG_FOLDER_BYTES >> 20} MiB: what is over that was left out",
-                (Evidence("left out", "\n".join(transfer.skipped[:50])),),
-            )
-        )

@@ -11,10 +11,12 @@ from pathlib import Path
 import msgspec
 
 from engine import events as ev
-from engine.agents.registry import AGENTS
+from engine.agents.agent import AgentConfigInvalid, AgentTraits
+from engine.agents.registry import traits_of
 from engine.environments.environment import Emit
 from engine.issues import Issue, Phase, Severity
 from engine.layout import TRIAL_LOG
+from engine.spending import add_call, add_step
 from engine.text import clean_line
 from engine.trial.job import TrialJob
 from engine.trial.log_file import LogFile
@@ -45,11 +47,22 @@ class Record:
         self.finished_at: datetime | None = None
         self.issues: list[Issue] = []
         self.verdicts: list[StepVerdict] = []
+        traits = _traits(job.arm)
+        self._costs_nothing = traits is not None and traits.costs_nothing
+        sees_calls = traits is not None and traits.calls_model
         self.steps = 0
         self.tokens_in: int | None = None
         self.tokens_cached: int | None = None
+        self.tokens_cache_written: int | None = None
         self.tokens_out: int | None = None
-        self.cost_usd: float | None = 0.0 if _costs_nothing(job.arm.agent) else None
+        self.tokens_reasoning: int | None = None
+        self.cost_usd: float | None = 0.0 if self._costs_nothing or sees_calls else None
+        self.cost_partial = False
+        self.cost_source = ""
+        self.model_calls: int | None = 0 if sees_calls else None
+        self.model_failures = 0
+        self.model_retries = 0
+        self.calls_seen = 0
         self.agent_seconds: float | None = None
         self.timed_out = False
         self.deleted: tuple[str, ...] = ()
@@ -107,12 +120,12 @@ class Record:
             self.emit(ev.PhaseFinished(trial=self.trial, phase=phase, seconds=seconds, ok=ok, step=step))
 
     def stepped(self, event: ev.AgentStepped) -> None:
-        self.steps += 1
-        self.tokens_in = _add(self.tokens_in, event.tokens_in)
-        self.tokens_cached = _add(self.tokens_cached, event.tokens_cached)
-        self.tokens_out = _add(self.tokens_out, event.tokens_out)
-        if event.cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + event.cost_usd
+        add_step(self, event)
+        self.emit(event)
+
+    def called(self, event: ev.ModelCalled) -> None:
+        """A call of the trial's model that the engine saw."""
+        add_call(self, event)
         self.emit(event)
 
     def finish(self, outcome: str, reward: float | None, passed: bool | None, kept: bool) -> ev.TrialFinished:
@@ -129,19 +142,24 @@ class Record:
             agent_seconds=self.agent_seconds,
             tokens_in=self.tokens_in,
             tokens_cached=self.tokens_cached,
+            tokens_cache_written=self.tokens_cache_written,
             tokens_out=self.tokens_out,
+            tokens_reasoning=self.tokens_reasoning,
             cost_usd=self.cost_usd,
+            cost_partial=self.cost_partial and not self._costs_nothing,
+            cost_source=self.cost_source,
+            model_calls=self.model_calls,
+            model_failures=self.model_failures,
+            model_retries=self.model_retries,
             timed_out=self.timed_out,
             kept=kept,
         )
         return self.finished
 
 
-def _costs_nothing(agent: str) -> bool:
-    return agent in AGENTS and AGENTS[agent].traits.costs_nothing
-
-
-def _add(total: int | None, more: int | None) -> int | None:
-    if more is None:
-        return total
-    return more if total is None else total + more
+def _traits(arm: ev.ArmInfo) -> AgentTraits | None:
+    """None where the agent is gone since the run was planned."""
+    try:
+        return traits_of(arm)
+    except AgentConfigInvalid:
+        return None

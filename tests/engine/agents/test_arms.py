@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.agents.agent import AgentConfigInvalid
-from engine.agents.arms import name_arms, parse_arm
+from engine.agents.agent import AgentConfigInvalid, AgentTraits
+from engine.agents.arms import arm_name, name_arms, parse_arm, takes
 from engine.agents.registry import AGENTS, make_agent
 from engine.events import ArmInfo
 from tests.engine.tasks.task_folders import UNTIMED
@@ -115,3 +115,15 @@ def test_given_names_are_taken_in_order_and_must_differ() -> None:
 def test_a_name_that_no_folder_should_have_is_refused(name: str) -> None:
     with pytest.raises(AgentConfigInvalid, match="letters, digits"):
         name_arms(["nop"], [name or " "])
+
+
+def test_a_group_of_parameters_takes_any_name_of_it() -> None:
+    traits = AgentTraits(name="x", version="1", summary="", parameters={"agent": "which", "kwargs.*": "passed on"})
+    assert takes(traits, "agent") and takes(traits, "kwargs.max_turns")
+    assert not takes(traits, "kwargs") and not takes(traits, "kwargs.") and not takes(traits, "env.X")
+
+
+def test_an_arm_of_an_agent_that_can_be_many_is_called_after_the_one_it_is() -> None:
+    assert arm_name("harbor", {"agent": "terminus-2"}) == "harbor-terminus-2"
+    assert arm_name("harbor", {"agent": "acp:a/b"}) == "harbor-acp-a-b"
+    assert arm_name("nop", {}) == "nop"

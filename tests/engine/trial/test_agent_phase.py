@@ -336,3 +336,83 @@ async def test_a_log_folder_that_cant_be_fetched_is_fatal(tmp_path: Path) -> Non
     rig.scores()
     assert (await rig.trial()).outcome == "unscored"
     assert rig.codes == [Code.ARTIFACT_TRANSFER_FAILED]
+
+
+async def test_a_secret_that_main_knows_is_in_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = Rig(tmp_path)
+    rig.provider.when("env", out=b"KEY=sk-0123456789\n")
+    heard: list[bytes] = []
+
+    async def work(session: AgentSession) -> None:
+        session.hide("sk-0123456789")
+        await session.execute(["env"], sink=lambda stream, data: heard.append(data))
+
+    use(monkeypatch, Scripted(work))
+    rig.scores()
+    await rig.trial()
+    assert heard == [b"KEY=sk-0123456789\n"]
+    assert (rig.folder / "agent" / "scripted.txt").read_bytes() == b"KEY=***\n"
+
+
+class LookingBack(Scripted):
+    def __init__(self, run: object, back: object) -> None:
+        super().__init__(run)
+        self._back = back
+
+    async def look_back(self, session: AgentSession) -> None:
+        await self._back(session)  # type: ignore[operator]
+
+
+async def test_an_agent_that_looks_back_finds_what_it_left_and_nothing_of_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig(tmp_path, SHORT)
+    rig.provider.when("work", does=writes({"/logs/agent/session.jsonl": "{}"}), forever=True)
+    found: list[bool] = []
+
+    async def work(session: AgentSession) -> None:
+        await session.execute(["work"])
+
+    async def back(session: AgentSession) -> None:
+        found.append((session.folder / "session.jsonl").is_file())
+        found.append(bool(rig.provider.said("kill_agent")))
+        session.report_step(StepReport(what="said at last", tokens_in=7))
+
+    use(monkeypatch, LookingBack(work, back))
+    rig.scores()
+    end = await rig.trial()
+    assert found == [True, True]
+    assert (end.timed_out, end.passed, end.tokens_in) == (True, True, 7)
+
+
+async def test_looking_back_in_vain_is_a_warning_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = Rig(tmp_path)
+
+    async def work(session: AgentSession) -> None:
+        await session.execute(["work"])
+
+    async def back(session: AgentSession) -> None:
+        raise ValueError("half a file")
+
+    use(monkeypatch, LookingBack(work, back))
+    rig.scores()
+    assert (await rig.trial()).passed
+    issue = rig.issue(Code.HARNESS_FAILED)
+    assert issue.severity is Severity.WARNING and "half a file" in issue.message
+
+
+async def test_what_the_set_up_leaves_running_is_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that is started in the set-up must not outlive the agent's time."""
+    rig = Rig(tmp_path)
+
+    async def set_up(session: AgentSession) -> None:
+        await session.execute(["tmux"])
+
+    async def work(session: AgentSession) -> None:
+        await session.execute(["work"])
+
+    use(monkeypatch, Scripted(work, set_up))
+    rig.scores()
+    await rig.trial()
+    calls = rig.provider.calls
+    assert calls.index("agent: note_processes") < calls.index("agent: execute main: tmux")

@@ -1,0 +1,60 @@
+"""Secrets in output, however the output is cut."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.trial.hidden_values import HiddenValues, HidingStream
+
+KEY = "sk-ant-0123456789"
+
+
+def hidden(*values: str) -> HiddenValues:
+    found = HiddenValues()
+    for value in values:
+        found.add(value)
+    return found
+
+
+def passed_on(values: HiddenValues, data: bytes, cuts: list[int]) -> bytes:
+    stream = HidingStream(values)
+    places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+    shown = b"".join(stream.pass_on(data[a:b]) for a, b in pairwise(places))
+    return shown + stream.end()
+
+
+@given(st.lists(st.integers(0, 80), max_size=30))
+def test_a_secret_is_hidden_however_the_output_is_cut(cuts: list[int]) -> None:
+    said = f"env: KEY={KEY}\nsk-ant-0 is none, {KEY}{KEY} are two\n".encode()
+    assert passed_on(hidden(KEY), said, cuts) == b"env: KEY=***\nsk-ant-0 is none, ****** are two\n"
+
+
+@given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=10))
+def test_nothing_else_is_changed(data: bytes, cuts: list[int]) -> None:
+    assert passed_on(hidden("no-such-text-in-there"), data, cuts) == data
+
+
+def test_the_longer_of_two_secrets_is_hidden_whole() -> None:
+    assert passed_on(hidden("secret", "secret-and-more"), b"secret-and-more secret", [3, 8]) == b"*** ***"
+
+
+@given(st.lists(st.integers(0, 40), max_size=8))
+def test_secrets_that_overlap_are_told_apart_from_the_left(cuts: list[int]) -> None:
+    values = hidden("abcdefg", "fghijkl", "secret", "secret-and-more")
+    said = b"abcdefghijkl secret-and-mor secret-and-more"
+    assert passed_on(values, said, cuts) == b"***hijkl ***-and-mor ***"
+
+
+def test_a_flag_is_no_secret() -> None:
+    assert passed_on(hidden("1", "true", ""), b"1 true", []) == b"1 true"
+
+
+def test_a_secret_told_in_between_is_hidden_from_then_on() -> None:
+    values = hidden()
+    stream = HidingStream(values)
+    assert stream.pass_on(KEY.encode()) == KEY.encode()
+    values.add(KEY)
+    assert stream.pass_on(KEY.encode()) + stream.end() == b"***"
