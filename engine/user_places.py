@@ -49,3 +49,8 @@ def screen_state_dir() -> Path:
 def summaries_file() -> Path:
     """What lists of runs say about runs that are over; may be deleted at any time."""
     return platformdirs.user_cache_path(_NAME) / "summaries.json"
+
+
+def capsules_dir() -> Path:
+    """Runtime capsules, a folder each, named by its tag; may be deleted while no run works with one."""
+    return platformdirs.user_cache_path(_NAME) / "capsules"

@@ -1,0 +1,22 @@
+"""The capsules that can be built here. A new one is a line more."""
+
+from __future__ import annotations
+
+from engine.agents.capsules import claude_code, node, tmux
+from engine.agents.capsules.capsule import CapsuleUnusable
+from engine.agents.capsules.recipe import Recipe
+
+RECIPES: tuple[Recipe, ...] = (
+    tmux.RECIPE,
+    node.RECIPE,
+    claude_code.RECIPE,
+)
+
+
+def recipe_for(tag: str) -> Recipe:
+    """Raises CapsuleUnusable for a tag that nobody can build."""
+    for recipe in RECIPES:
+        if recipe.matches(tag):
+            return recipe
+    known = ", ".join(recipe.tag for recipe in RECIPES)
+    raise CapsuleUnusable(f'there is no capsule "{tag}", and none can be built with that tag: known are {known}')
