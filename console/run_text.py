@@ -232,7 +232,7 @@ def _row(trial: TrialState) -> tuple[str, ...]:
         "" if trial.reward is None else fmt.reward(trial.reward),
         tests,
         "" if trial.seconds is None else say_seconds(trial.seconds),
-        "" if trial.cost_usd is None else fmt.usd(trial.cost_usd),
+        "" if trial.cost_usd is None else fmt.spent(trial.cost_usd, partial=trial.cost_partial),
         " ".join(codes[:2]) + (f" +{len(codes) - 2}" if len(codes) > 2 else ""),
     )
 

@@ -92,6 +92,7 @@ class EarlierFacts(_Shown, frozen=True, kw_only=True):
     folder: str
     reward: float | None
     cost_usd: float | None
+    cost_partial: bool
     cause: str
     by: str
 
@@ -127,9 +128,17 @@ class TrialFacts(_Shown, frozen=True, kw_only=True):
     agent_steps: int
     tokens_in: int | None
     tokens_cached: int | None
+    tokens_cache_written: int | None
     tokens_out: int | None
+    tokens_reasoning: int | None
     cost_usd: float | None
+    cost_partial: bool
+    cost_source: str
     discarded_cost_usd: float | None
+    discarded_cost_partial: bool
+    model_calls: int | None
+    model_failures: int
+    model_retries: int
     cpus: float
     memory_mb: int
     limits: dict[str, float]

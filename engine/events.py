@@ -47,7 +47,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class ArmInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One configuration. `parameters` never hold a secret. From `provider` on: what a card says of the arm beside what
-    its agent takes."""
+    its agent takes. `capsules`: what its agent is carried in with, tag -> digest."""
 
     name: str
     agent: str
@@ -65,6 +65,7 @@ class ArmInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     context_tokens: int | None = None
     max_output_tokens: int | None = None
     endpoint: Endpoint = Endpoint()
+    capsules: dict[str, str] = {}
 
 
 class TaskSetInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -278,6 +279,28 @@ class AgentStepped(Event, frozen=True, kw_only=True):
     cost_source: str = ""
 
 
+class ModelCalled(Event, frozen=True, kw_only=True):
+    """One request to the trial's model that reached its end, as the engine saw it: the truth about tokens and money,
+    where there is any of these. `code` is "" for an answer, else that of the failure (`engine.issues.Code`), `status`
+    the HTTP status where one came. `stop`: why the model stopped writing. `cost_source`: provider, or `prices` and
+    their date. Tokens as in AgentStepped."""
+
+    trial: str
+    number: int
+    seconds: float = 0
+    model: str = ""
+    tokens_in: int | None = None
+    tokens_cached: int | None = None
+    tokens_cache_written: int | None = None
+    tokens_out: int | None = None
+    tokens_reasoning: int | None = None
+    cost_usd: float | None = None
+    cost_source: str = ""
+    stop: str = ""
+    code: str = ""
+    status: int | None = None
+
+
 class AgentFinished(Event, frozen=True, kw_only=True):
     trial: str
     exit_code: int | None
@@ -333,7 +356,9 @@ class ResourcePeaked(Event, frozen=True, kw_only=True):
 
 
 class TrialFinished(Event, frozen=True, kw_only=True):
-    """`outcome`: scored, unscored, refused, cancelled. `passed` is None unless scored. Cost None: unknown."""
+    """`outcome`: scored, unscored, refused, cancelled. `passed` is None unless scored. Cost None: unknown;
+    `cost_partial`: some of it is, so that `cost_usd` is a lower bound. `model_calls` None: the engine sees none of
+    the agent's calls; `model_failures` of them were not answered, `model_retries` of these were followed by another."""
 
     trial: str
     outcome: str
@@ -347,6 +372,13 @@ class TrialFinished(Event, frozen=True, kw_only=True):
     cost_usd: float | None = None
     timed_out: bool = False
     kept: bool = False
+    tokens_cache_written: int | None = None
+    tokens_reasoning: int | None = None
+    cost_partial: bool = False
+    cost_source: str = ""
+    model_calls: int | None = None
+    model_failures: int = 0
+    model_retries: int = 0
 
 
 class TrialInterrupted(Event, frozen=True, kw_only=True):
@@ -358,6 +390,7 @@ class TrialInterrupted(Event, frozen=True, kw_only=True):
     reason: str
     folder: str = ""
     cost_usd: float | None = None
+    cost_partial: bool = False
 
 
 class TrialWithdrawn(Event, frozen=True, kw_only=True):
@@ -421,6 +454,7 @@ AnyEvent = (
     | HookFinished
     | ArtifactRecorded
     | AgentStepped
+    | ModelCalled
     | AgentFinished
     | FilesChanged
     | RewardRecorded

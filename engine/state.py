@@ -15,6 +15,7 @@ import msgspec
 from engine import events as ev
 from engine.cleaned_events import clean_issue, clean_plan
 from engine.issues import Issue, Severity
+from engine.spending import TOKENS, add, add_call, add_step
 from engine.text import clean, clean_line
 from engine.trial_state import (
     DONE,
@@ -120,8 +121,12 @@ class RunState:
 
     @property
     def cost_unknown(self) -> int:
-        """Trials that ran and whose cost is not known."""
-        return sum(1 for trial in self.trials.values() if trial.started_at is not None and trial.cost_usd is None)
+        """Trials that ran and whose cost is not known, or not all of it."""
+        return sum(
+            1
+            for trial in self.trials.values()
+            if trial.discarded_cost_partial or (trial.started_at is not None and not trial.cost_is_complete)
+        )
 
     def elapsed(self, now: datetime) -> float | None:
         """Seconds for which an engine worked on the run: all its sessions, without the time between them."""
@@ -370,12 +375,10 @@ class RunState:
         self.trials[event.trial].artifacts.append(cleaned)
 
     def _agent_stepped(self, event: ev.AgentStepped) -> None:
-        trial = self.trials[event.trial]
-        trial.steps = max(trial.steps, event.number)
-        trial.tokens_in = _add(trial.tokens_in, event.tokens_in)
-        trial.tokens_cached = _add(trial.tokens_cached, event.tokens_cached)
-        trial.tokens_out = _add(trial.tokens_out, event.tokens_out)
-        trial.cost_usd = _add(trial.cost_usd, event.cost_usd)
+        add_step(self.trials[event.trial], event)
+
+    def _model_called(self, event: ev.ModelCalled) -> None:
+        add_call(self.trials[event.trial], event)
 
     def _agent_finished(self, event: ev.AgentFinished) -> None:
         trial = self.trials[event.trial]
@@ -411,10 +414,14 @@ class RunState:
         trial.activity = ""
         trial.timed_out = event.timed_out
         trial.agent_seconds = _known(event.agent_seconds, trial.agent_seconds)
-        trial.tokens_in = _known(event.tokens_in, trial.tokens_in)
-        trial.tokens_cached = _known(event.tokens_cached, trial.tokens_cached)
-        trial.tokens_out = _known(event.tokens_out, trial.tokens_out)
-        trial.cost_usd = _known(event.cost_usd, trial.cost_usd)
+        for name in TOKENS:
+            setattr(trial, name, _known(getattr(event, name), getattr(trial, name)))
+        if event.cost_usd is not None:
+            trial.cost_usd, trial.cost_partial = event.cost_usd, event.cost_partial
+            trial.cost_source = clean_line(event.cost_source) or trial.cost_source
+        trial.model_calls = _known(event.model_calls, trial.model_calls)
+        trial.model_failures = max(event.model_failures, trial.model_failures)
+        trial.model_retries = max(event.model_retries, trial.model_retries)
         trial.kept = event.kept
         for span in trial.phases:
             if span.seconds is None:  # it ended by force: nobody measured it
@@ -439,6 +446,7 @@ class RunState:
             folder=clean_line(event.folder),
             reward=old.reward,
             cost_usd=_known(event.cost_usd, old.cost_usd),
+            cost_partial=event.cost_partial or old.cost_partial,
             cause=old.rerun.cause if old.rerun is not None else "",
             by=old.rerun.by if old.rerun is not None else "",
         )
@@ -457,7 +465,8 @@ class RunState:
             limits=old.limits,
             state=INTERRUPTED,
             run_number=event.run_number,
-            discarded_cost_usd=_add(old.discarded_cost_usd, spent),
+            discarded_cost_usd=add(old.discarded_cost_usd, spent),
+            discarded_cost_partial=old.discarded_cost_partial or earlier.cost_partial,
             earlier=[*old.earlier, earlier],
         )
         self.trials[event.trial] = fresh
@@ -481,9 +490,3 @@ _OF_A_TRIAL = frozenset(
 def _known(new: float | Any | None, old: float | Any | None) -> Any:
     """What is unknown at the end takes nothing away from what was known before."""
     return old if new is None else new
-
-
-def _add(total: float | Any | None, more: float | Any | None) -> Any:
-    if more is None:
-        return total
-    return more if total is None else total + more

@@ -66,12 +66,14 @@ class EarlierRun(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""
     reward: float | None = None
     cost_usd: float | None = None
+    cost_partial: bool = False
     cause: str = ""
     by: str = ""
 
 
 class TrialState(msgspec.Struct, kw_only=True):
-    """One trial as it stands. `state` is one of the words above; `phase` is None outside of a phase."""
+    """One trial as it stands. `state` is one of the words above; `phase` is None outside of a phase. Tokens, costs and
+    calls of the model as `engine.spending.Spending` has them."""
 
     trial: str
     task: str
@@ -116,6 +118,15 @@ class TrialState(msgspec.Struct, kw_only=True):
     tokens_out: int | None = None
     cost_usd: float | None = None
     discarded_cost_usd: float | None = None
+    tokens_cache_written: int | None = None
+    tokens_reasoning: int | None = None
+    cost_partial: bool = False
+    cost_source: str = ""
+    discarded_cost_partial: bool = False
+    model_calls: int | None = None
+    model_failures: int = 0
+    model_retries: int = 0
+    calls_seen: int = 0
     kept: bool = False
     rerun: ev.RerunWanted | None = None
     earlier: list[EarlierRun] = msgspec.field(default_factory=list)
@@ -134,6 +145,11 @@ class TrialState(msgspec.Struct, kw_only=True):
         """The gravest severity among the trial's issues."""
         found = {issue.severity for issue in self.issues}
         return next((level for level in Severity if level in found), None)
+
+    @property
+    def cost_is_complete(self) -> bool:
+        """Is `cost_usd` all that this run of it cost?"""
+        return self.cost_usd is not None and not self.cost_partial
 
     @property
     def cpu_percent(self) -> float | None:

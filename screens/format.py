@@ -134,6 +134,11 @@ def cost(known: float | None, unknown: int) -> str:
     return f"≥ {usd(known)}, {unknown} unknown" if unknown else usd(known)
 
 
+def spent(value: float | None, *, partial: bool) -> str:
+    """One trial's cost; where some of it is unknown, a lower bound."""
+    return f"≥ {usd(value)}" if partial and value is not None else usd(value)
+
+
 def reward(value: float | None) -> str:
     return DASH if value is None else f"{value:.2f}"
 

@@ -57,7 +57,9 @@ def summary(trial: TrialState) -> Pieces:
     if trial.tokens_in is not None or trial.tokens_out is not None:
         parts.append([(f"{tokens(trial.tokens_in)} in, {tokens(trial.tokens_out)} out", "")])
     if trial.cost_usd is not None:
-        parts.append([(fmt.usd(trial.cost_usd), "")])
+        parts.append([(fmt.spent(trial.cost_usd, partial=trial.cost_partial), "")])
+    if trial.model_retries:
+        parts.append([(f"▲ {fmt.count(trial.model_retries, 'model call')} tried again", "deck--warn")])
     if trial.kept:
         parts.append([("environment kept", "deck--accent")])
     line: Pieces = [(" ", "")]
@@ -126,15 +128,34 @@ def _agent(trial: TrialState) -> list[Pieces]:
     if trial.steps or trial.tokens_in is not None:
         cached = f", {tokens(trial.tokens_cached)} of them cached" if trial.tokens_cached is not None else ""
         rows.append(_row("tokens", (f"{tokens(trial.tokens_in)} in{cached}, {tokens(trial.tokens_out)} out", "")))
+        parts = [(trial.tokens_cache_written, "written to the cache"), (trial.tokens_reasoning, "reasoning")]
+        if found := [f"{tokens(number)} {what}" for number, what in parts if number]:
+            rows.append(_row("", (", ".join(found), "deck--dim")))
         rows.append(_row("steps", (str(trial.steps), "")))
-    rows.append(_row("cost", (fmt.usd(trial.cost_usd) if trial.cost_usd is not None else "unknown", "")))
+    rows += _model(trial)
+    known = f", from {trial.cost_source}" if trial.cost_source else ""
+    cost = "unknown" if trial.cost_usd is None else fmt.spent(trial.cost_usd, partial=trial.cost_partial)
+    partly = ", part of it is unknown" if trial.cost_partial and trial.cost_usd is not None else ""
+    rows.append(_row("cost", (cost, ""), (known + partly, "deck--dim")))
     if trial.discarded_cost_usd is not None:
-        rows.append(_row("", (f"{fmt.usd(trial.discarded_cost_usd)} in interrupted runs of it", "deck--dim")))
+        text = fmt.spent(trial.discarded_cost_usd, partial=trial.discarded_cost_partial)
+        rows.append(_row("", (f"{text} in interrupted runs of it", "deck--dim")))
     changed = trial.files_changed
     if changed is not None:
         words = f"{changed.added} added, {changed.changed} changed, {changed.deleted} deleted"
         rows.append(_row("files", (words, "")))
     return rows
+
+
+def _model(trial: TrialState) -> list[Pieces]:
+    """Calls of the model, where the engine sees them."""
+    if trial.model_calls is None:
+        return []
+    said: Pieces = [(f"{fmt.count(trial.model_calls, 'call')} answered", "")]
+    if trial.model_failures:
+        again = f", {trial.model_retries} tried again" if trial.model_retries else ""
+        said.append((f"  ▲ {trial.model_failures} failed{again}", "deck--warn"))
+    return [_row("model", *said)]
 
 
 def _exit(code: int | None) -> str:
@@ -265,7 +286,7 @@ def _earlier(trial: TrialState) -> list[Pieces]:
         if run.reward is not None:
             words.append(f"reward {fmt.reward(run.reward)}")
         if run.cost_usd is not None:
-            words.append(fmt.usd(run.cost_usd))
+            words.append(fmt.spent(run.cost_usd, partial=run.cost_partial))
         if run.cause:
             words.append(f"rerun for {run.cause}" + (f" by {run.by}" if run.by else ""))
         elif run.reason:

@@ -15,8 +15,8 @@ from engine.analysis.outcomes import TrialOutcome
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """Dollars. `total` is the sum of all known costs, failures and discarded records included; None where
-    none is known. `known` and `unknown` count records. With unknown ones every sum and `per_resolved` are
-    lower bounds. `per_resolved` is None where nothing was resolved or no cost is known; `infrastructure`
+    none is known. `known` and `unknown` count records; one whose cost is known in part is among the unknown. With
+    unknown ones every sum and `per_resolved` are lower bounds. `per_resolved` is None where nothing was resolved or no cost is known; `infrastructure`
     is what trials cost that never completed.
     """
 
@@ -40,7 +40,9 @@ def cost(outcomes: Iterable[TrialOutcome]) -> Cost:
     kept = [usd for record, usd in spent if not record.discarded]
     total = math.fsum(usd for _, usd in spent) if spent else None
     # A trial that still waits has no cost yet; that is no unknown cost.
-    unknown = sum(record.cost_usd is None and (record.finished or record.discarded) for record in records)
+    unknown = sum(
+        (record.cost_usd is None or record.cost_partial) and (record.finished or record.discarded) for record in records
+    )
     resolved = sum(record.resolved and not record.discarded for record in records)
     return Cost(
         total=total,
@@ -49,7 +51,7 @@ def cost(outcomes: Iterable[TrialOutcome]) -> Cost:
         infrastructure=math.fsum(
             usd for record, usd in spent if record.finished and not record.completed and not record.discarded
         ),
-        known=len(spent),
+        known=sum(not record.cost_partial for record, _ in spent),
         unknown=unknown,
         resolved=resolved,
         per_resolved=total / resolved if total is not None and resolved else None,

@@ -52,6 +52,7 @@ def outcome_of(trial: TrialState, *, priced: bool = False) -> TrialOutcome:
         scored=scored,
         excluded=False,
         cost_usd=0.0 if never_ran and priced else trial.cost_usd,
+        cost_partial=trial.cost_partial,
         seconds=trial.seconds,
         finished=trial.done,
     )
@@ -77,6 +78,7 @@ def _discarded(trial: TrialState) -> TrialOutcome:
         scored=False,
         excluded=False,
         cost_usd=trial.discarded_cost_usd,
+        cost_partial=trial.discarded_cost_partial,
         seconds=None,
         discarded=True,
     )

@@ -75,7 +75,12 @@ def set_one_aside(log: EventLog, name: str) -> None:
         reason = f"rerun for {trial.rerun.cause}" + (f", decided by {trial.rerun.by}" if trial.rerun.by else "")
     log.append(
         ev.TrialInterrupted(
-            trial=name, run_number=trial.run_number, reason=reason, folder=kept, cost_usd=trial.cost_usd
+            trial=name,
+            run_number=trial.run_number,
+            reason=reason,
+            folder=kept,
+            cost_usd=trial.cost_usd,
+            cost_partial=trial.cost_partial,
         )
     )
 
