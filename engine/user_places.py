@@ -19,6 +19,11 @@ def settings_file() -> Path:
     return platformdirs.user_config_path(_NAME) / "settings.toml"
 
 
+def prices_file() -> Path:
+    """The user's own prices of models; they win over those that come with trialdeck."""
+    return platformdirs.user_config_path(_NAME) / "prices.toml"
+
+
 def early_setting(name: str) -> str:
     """A text of the settings file that is needed before the file is checked; "" where it isn't there.
 

@@ -20,14 +20,16 @@ class CostSource(StrEnum):
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of one call, brought to one meaning (None: unknown).
 
-    `tokens_in` is everything that the model read, `tokens_cached` (read from the cache) and `tokens_cache_written` are
-    parts of it. `tokens_out` is everything it wrote, `tokens_reasoning` a part of it. `odd` says what can't be right in
-    the provider's counts (more cached than read, say), "" where nothing is.
+    `tokens_in` is everything that the model read; parts of it are `tokens_cached` (read from the cache) and
+    `tokens_cache_written`, and of the latter `tokens_cache_written_1h` (kept for an hour, which is dearer).
+    `tokens_out` is everything it wrote, `tokens_reasoning` a part of it. `odd` says what can't be right in the
+    provider's counts (more cached than read, say), "" where nothing is.
     """
 
     tokens_in: int | None = None
     tokens_cached: int | None = None
     tokens_cache_written: int | None = None
+    tokens_cache_written_1h: int | None = None
     tokens_out: int | None = None
     tokens_reasoning: int | None = None
     odd: str = ""
