@@ -21,26 +21,16 @@ def download_wheel(name: str, version: str, into: Path, *, sha256: tuple[str, ..
     hashes = "".join(f" --hash=sha256:{one}" for one in sha256)
     wanted = into / "wanted.txt"
     wanted.write_text(f"{name}=={version}{hashes}\n")
-    words = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--no-input"]
+    words = ["download", "--no-deps", "--only-binary=:all:"]
     words += ["--require-hashes"] if sha256 else []
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", *words, "--dest", str(into), "--requirement", str(wanted)],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        if "No module named pip" in done.stderr:
-            raise CapsuleUnusable(
-                f"{name} {version} is fetched with pip, which {sys.executable} lacks: {sys.executable} -m ensurepip"
-            )
-        why = " ".join(line for line in done.stderr.splitlines() if line.startswith("ERROR"))[-500:]
-        raise CapsuleUnusable(
-            f"{name} {version} can't be fetched from the Python package index: {why or done.stderr[-500:]}"
-        )
+    _pip(f"{name} {version}", *words, "--dest", str(into), "--requirement", str(wanted))
     return next(into.glob("*.whl"))
+
+
+def install_wheels(what: str, requirements: Path, target: Path) -> None:
+    """Exactly the packages in a file of requirements, installed into a folder. Raises CapsuleUnusable."""
+    words = ["install", "--no-deps", "--no-compile", "--only-binary=:all:"]
+    _pip(what, *words, "--target", str(target), "--requirement", str(requirements))
 
 
 def unpack_wheel(wheel: Path, into: Path) -> None:
@@ -51,3 +41,22 @@ def unpack_wheel(wheel: Path, into: Path) -> None:
             mode = member.external_attr >> 16
             if not place.is_dir() and mode & 0o111:
                 place.chmod(0o755)
+
+
+def _pip(what: str, *words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *words, "--quiet", "--disable-pip-version-check", "--no-input"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_SECONDS,
+        check=False,
+    )
+    if done.returncode == 0:
+        return
+    if "No module named pip" in done.stderr:
+        raise CapsuleUnusable(
+            f"{what} is fetched with pip, which {sys.executable} lacks: {sys.executable} -m ensurepip"
+        )
+    why = " ".join(line for line in done.stderr.splitlines() if line.startswith("ERROR"))[-500:]
+    raise CapsuleUnusable(f"{what} can't be fetched from the Python package index: {why or done.stderr[-500:]}")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from engine.agents.capsules import claude_code, node, tmux
+from engine.agents.capsules import claude_code, codex, mini_swe_agent, node, python_v1, tmux
 from engine.agents.capsules.capsule import CapsuleUnusable
 from engine.agents.capsules.recipe import Recipe
 
 RECIPES: tuple[Recipe, ...] = (
     tmux.RECIPE,
     node.RECIPE,
+    python_v1.RECIPE,
     claude_code.RECIPE,
+    codex.RECIPE,
+    mini_swe_agent.RECIPE,
 )
 
 
