@@ -15,14 +15,12 @@ from pathlib import Path
 
 from engine.agents.capsules.capsule import CapsuleUnusable, Contents, place_of
 from engine.agents.capsules.pip_download import install_wheels
-from engine.agents.capsules.python_v1 import PYTHON, put_python
+from engine.agents.capsules.python_v1 import PYTHON, packages_of, put_python
 from engine.agents.capsules.recipe import Recipe, Say
 
 PACKAGE = "mini-swe-agent"
 VERSION = "2.4.6"
 """The version that is taken where none is asked for."""
-SITE = "site"
-"""Where its packages lie in the capsule."""
 _PREFIX = f"{PACKAGE}-"
 _PACKAGES = Path(__file__).with_name("mini_swe_agent_packages.txt")
 _NOT_NEEDED = frozenset({"datasets"})
@@ -37,7 +35,7 @@ def tag_of(version: str) -> str:
 
 def _make(tag: str, folder: Path, say: Say) -> Contents:
     version = RECIPE.version_in(tag)
-    site = folder / SITE
+    site = packages_of(folder)
     with tempfile.TemporaryDirectory(prefix="pip-", dir=folder.parent) as aside:
         wanted = Path(aside) / "wanted.txt"
         wanted.write_text(f"{_PACKAGES.read_text()}{PACKAGE}=={version}\n")
@@ -51,7 +49,7 @@ def _make(tag: str, folder: Path, say: Say) -> Contents:
             f"{PACKAGE} {version} needs {', '.join(missing)}, which this trialdeck's capsules don't hold: take "
             f"another version ({VERSION} works), or let it be installed in the container (install=pip)"
         )
-    program = put_python(folder, place_of(tag), say, packages=site)
+    program = put_python(folder, place_of(tag), say)
     return Contents(versions={PACKAGE: version, "python": platform.python_version()}, programs={PYTHON: program})
 
 

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable
 from pathlib import Path
 
 from engine.agents.capsules.bundle import bundle
@@ -15,6 +14,7 @@ from engine.agents.capsules.capsule import CapsuleUnusable, Contents, place_of
 from engine.agents.capsules.recipe import Recipe, Say
 
 PYTHON = "python3"
+_VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 _COMPILE_SEC = 600.0
 _LEFT_OUT = (
     "site-packages",
@@ -44,17 +44,21 @@ _LEFT_OUT = (
 business."""
 
 
-def put_python(folder: Path, place: str, say: Say, *, packages: Path | None = None) -> str:
+def packages_of(folder: Path) -> Path:
+    """Where the packages of a capsule's Python lie."""
+    return folder / "lib" / _VERSION / "site-packages"
+
+
+def put_python(folder: Path, place: str, say: Say) -> str:
     """The interpreter and its standard library into `folder`, which will stand at `place`; returns the interpreter's
     path within it.
 
-    `packages`: a folder in `folder` with installed packages. Their extension modules get the libraries they need, and
-    all is compiled for its place. Raises CapsuleUnusable.
+    Extension modules, those of packages at `packages_of(folder)` too, get the libraries they need, and all is compiled
+    for its place. Raises CapsuleUnusable.
     """
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    program = f"bin/{version}"
+    program = f"bin/{_VERSION}"
     say(f"copy Python {platform.python_version()}")
-    library = folder / "lib" / version
+    library = folder / "lib" / _VERSION
     for source in _standard_library():
         shutil.copytree(
             source,
@@ -67,14 +71,10 @@ def put_python(folder: Path, place: str, say: Say, *, packages: Path | None = No
         path for path in library.rglob("*") if path.is_symlink() and not path.resolve().is_relative_to(folder)
     ]:
         _by_itself(path)
-    bundle(
-        folder,
-        place,
-        programs={program: _interpreter()},
-        modules=[*_modules(library), *(_modules(packages) if packages is not None else ())],
-    )
-    (folder / "bin" / PYTHON).symlink_to(version)
-    _compile([library, *([packages] if packages is not None else [])], folder, place)
+    modules = sorted(path for path in library.rglob("*.so*") if path.is_file() and not path.is_symlink())
+    bundle(folder, place, programs={program: _interpreter()}, modules=modules)
+    (folder / "bin" / PYTHON).symlink_to(_VERSION)
+    _compile(library, folder, place)
     return f"bin/{PYTHON}"
 
 
@@ -110,10 +110,6 @@ def _interpreter() -> Path:
     return Path(getattr(sys, "_base_executable", "") or sys.executable).resolve()
 
 
-def _modules(folder: Path) -> Iterable[Path]:
-    return sorted(path for path in folder.rglob("*.so*") if path.is_file() and not path.is_symlink())
-
-
 def _by_itself(link: Path) -> None:
     """A link that leads out of the capsule becomes what it leads to."""
     target = link.resolve()
@@ -122,27 +118,13 @@ def _by_itself(link: Path) -> None:
         shutil.copyfile(target, link)
 
 
-def _compile(folders: list[Path], root: Path, place: str) -> None:
+def _compile(library: Path, root: Path, place: str) -> None:
     """Compiled files that say what they were made from by its hash, and are not checked again: a copy has other times,
     and the same capsule has the same bytes whenever it is built."""
-    for folder in folders:
-        subprocess.run(
-            [
-                str(_interpreter()),
-                "-I",
-                "-m",
-                "compileall",
-                "-q",
-                "-f",
-                "--invalidation-mode",
-                "unchecked-hash",
-                "-s",
-                str(root),
-                "-p",
-                place,
-                str(folder),
-            ],
-            check=False,  # packages hold templates and tests that are no Python of this version
-            capture_output=True,
-            timeout=_COMPILE_SEC,
-        )
+    words = ["compileall", "-q", "-f", "--invalidation-mode", "unchecked-hash", "-s", str(root), "-p", place]
+    subprocess.run(
+        [str(_interpreter()), "-I", "-m", *words, str(library)],
+        check=False,  # packages hold templates and tests that are no Python of this version
+        capture_output=True,
+        timeout=_COMPILE_SEC,
+    )
