@@ -8,6 +8,7 @@ import msgspec
 
 from engine.agents import command, nop, oracle, replay
 from engine.agents.agent import Agent, AgentConfigInvalid, AgentTraits
+from engine.agents.harbor import traits as harbor
 from engine.events import ArmInfo
 
 
@@ -27,6 +28,7 @@ AGENTS: dict[str, Entry] = {
         Entry(nop.TRAITS, lambda arm: nop.NopAgent()),
         Entry(command.TRAITS, command.CommandAgent),
         Entry(replay.TRAITS, replay.ReplayAgent),
+        Entry(harbor.TRAITS, harbor.make, harbor.traits_for),
     )
 }
 

@@ -49,7 +49,7 @@ def settings_of(arm: ArmInfo, wires: Sequence[Wire], environ: Mapping[str, str])
         temperature=arm.temperature,
         max_output_tokens=arm.max_output_tokens,
         context_tokens=arm.context_tokens,
-        headers={name: _header(name, value, environ, what) for name, value in arm.endpoint.headers.items()},
+        headers={name: filled_header(name, value, environ, what) for name, value in arm.endpoint.headers.items()},
     )
 
 
@@ -73,7 +73,7 @@ def _base_url(arm: ArmInfo, wire: Wire) -> str:
 def _key(arm: ArmInfo, wire: Wire, environ: Mapping[str, str], what: str) -> Secret:
     endpoint = arm.endpoint
     if endpoint.key_file:
-        return _key_of_file(Path(endpoint.key_file).expanduser(), f"{what}: key_file {endpoint.key_file}")
+        return key_of_file(Path(endpoint.key_file).expanduser(), f"{what}: key_file {endpoint.key_file}")
     variable = endpoint.key_env or DEFAULT_KEY_ENV[wire]
     key = environ.get(variable, "").strip()
     if key:
@@ -96,7 +96,8 @@ def _way_out(variable: str) -> str:
     return f"set {variable} where trialdeck is started, or give a file that holds the key (key_file=PATH)"
 
 
-def _key_of_file(path: Path, what: str) -> Secret:
+def key_of_file(path: Path, what: str) -> Secret:
+    """Raises ModelInvalid."""
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
@@ -130,7 +131,8 @@ def _checked(key: str, what: str) -> Secret:
     return Secret(key)
 
 
-def _header(name: str, value: str, environ: Mapping[str, str], what: str) -> Secret:
+def filled_header(name: str, value: str, environ: Mapping[str, str], what: str) -> Secret:
+    """The header's value with its variables filled in. Raises ModelInvalid."""
     for variable in _VARIABLE.findall(value):
         if not environ.get(variable, "").strip():
             raise ModelInvalid(

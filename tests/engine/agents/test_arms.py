@@ -93,7 +93,7 @@ def test_both_ways_to_replay_at_once_are_refused(tmp_path: Path) -> None:
 
 def test_every_agent_that_can_be_named_can_be_made(tmp_path: Path) -> None:
     needed = {"command": {"run": "true"}, "replay": {"sessions": str(tmp_path)}}
-    for agent in AGENTS:
+    for agent in set(AGENTS) - {"harbor"}:  # is made where Harbor is, and has tests of its own
         made = make_agent(ArmInfo(name="x", agent=agent, parameters=needed.get(agent, {})))
         assert made.name == agent and made.version and made.log_name.endswith(".txt")
 

@@ -1,0 +1,203 @@
+"""One arm's Harbor agent: its class, whether it can be made as the arm says, and what it can take. Needs Harbor."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from difflib import get_close_matches
+from logging import Logger
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from harbor.agents.agent_auth_resolution import resolve_agent_model_connection
+from harbor.agents.factory import AgentFactory
+from harbor.agents.installed.acp_registry import is_acp_registry_shorthand
+from harbor.agents.installed.base import BaseInstalledAgent
+from harbor.models.agent.name import AgentName
+from harbor.models.trial.config import AgentConfig
+
+from engine.agents.agent import AgentTraits
+from engine.agents.harbor.options import FORMATS, KEY_OF_FILE, Reading, key_from_file, keywords, variables
+from engine.agents.harbor.presence import harbor_version, load_models, quietly
+from engine.agents.harbor.traits import TRAITS
+from engine.events import ArmInfo
+from engine.models.resolve import NO_KEY
+from engine.models.settings import Wire
+
+ORACLE = AgentName.ORACLE.value
+FREE = frozenset({ORACLE, AgentName.NOP.value})
+"""They call no model, and are given neither a task's MCP servers nor its skills."""
+
+_checked: dict[bytes, AgentTraits] = {}
+
+
+class HiddenEnv(dict[str, str]):
+    """Variables as Harbor's agents keep them, beside one that is found by its name only: whoever copies them or goes
+    through them doesn't see it. So a model's key reaches the model's client, and no command in `main`."""
+
+    def __init__(self, shown: Mapping[str, str], hidden: Mapping[str, str]) -> None:
+        super().__init__(shown)
+        self._hidden = dict(hidden)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in self._hidden
+
+    def __getitem__(self, name: str) -> str:
+        return super().__getitem__(name) if super().__contains__(name) else self._hidden[name]
+
+    def __missing__(self, name: str) -> str:
+        return self._hidden[name]
+
+
+class Configured(msgspec.Struct, frozen=True, kw_only=True):
+    """What Harbor's factory gets. `env`: the arm's own variables, which every command of the agent sees. `hidden`: a
+    key that only the agent's own code may see."""
+
+    agent_class: Any
+    config: AgentConfig
+    env: dict[str, str]
+    hidden: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return str(self.agent_class.name())
+
+    @property
+    def in_main(self) -> bool:
+        """The agent is a program that runs in `main`, and not code in this process."""
+        return issubclass(self.agent_class, BaseInstalledAgent)
+
+    @property
+    def is_free(self) -> bool:
+        return self.name in FREE
+
+    def agent(self, logs_dir: Path, logger: Logger | None = None, **given: Any) -> Any:
+        """A fresh agent. Raises whatever Harbor's constructor raises."""
+        with quietly():
+            agent = AgentFactory.create_agent_from_config(self.config, logs_dir=logs_dir, logger=logger, **given)
+        if self.hidden:
+            agent._extra_env = HiddenEnv(self.env, self.hidden)
+        return agent
+
+
+def configured(arm: ArmInfo) -> Configured:
+    """Raises AgentConfigInvalid for a class that isn't there, an option that it doesn't have, a key that can't be
+    read."""
+    agent_class = class_of(arm)
+    reading = Reading(arm)
+    if agent_class.name() in FREE and (arm.endpoint.base_url or arm.endpoint.key_env or arm.endpoint.key_file):
+        raise reading.invalid(f"Harbor's {agent_class.name()} calls no model")
+    env = variables(arm)
+    key = key_from_file(arm)
+    hidden = {KEY_OF_FILE: key} if key else {}
+    name, path = arm.parameters.get("agent"), arm.parameters.get("import_path")
+    try:
+        config = AgentConfig(
+            name=name or None,
+            import_path=path or None,
+            model_name=arm.model or None,
+            base_url=arm.endpoint.base_url or None,
+            model_api_key_name=KEY_OF_FILE if key else arm.endpoint.key_env or None,
+            model_api_format=FORMATS[Wire(arm.protocol)] if arm.protocol else None,
+            kwargs=keywords(arm, agent_class),
+            env={**env, **hidden},
+        )
+    except ValueError as error:
+        raise reading.invalid(_words(error)) from None
+    if config.base_url and not hidden:
+        hidden = _key_for_own_server(config, reading)
+        config.env.update(hidden)
+    return Configured(agent_class=agent_class, config=config, env=env, hidden=hidden)
+
+
+def _key_for_own_server(config: AgentConfig, reading: Reading) -> dict[str, str]:
+    """A server of one's own may want no key, but clients insist on something."""
+    load_models()
+    try:
+        with quietly():
+            if resolve_agent_model_connection(config).api_key:
+                return {}
+    except ValueError as error:
+        raise reading.invalid(_in_our_words(_words(error))) from None
+    config.model_api_key_name = KEY_OF_FILE
+    return {KEY_OF_FILE: NO_KEY}
+
+
+def class_of(arm: ArmInfo) -> Any:
+    """Raises AgentConfigInvalid."""
+    reading = Reading(arm)
+    name, path = arm.parameters.get("agent", ""), arm.parameters.get("import_path", "")
+    if bool(name) == bool(path):
+        raise reading.invalid(
+            "give one of agent=NAME (`trialdeck agents harbor` lists them) and import_path=module:Class"
+        )
+    known = AgentFactory.registered_names()
+    if name and name not in known and not is_acp_registry_shorthand(name):
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise reading.invalid(
+            f'Harbor {harbor_version()} has no agent "{name}"; {hint}'
+            f"`trialdeck agents harbor` lists the {len(known)} it has"
+        )
+    try:
+        with quietly():
+            found = AgentFactory.get_agent_class_from_config(AgentConfig(name=name or None, import_path=path or None))
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise reading.invalid(f"{'agent' if name else 'import_path'}={name or path}: {_words(error)}") from None
+    return found
+
+
+def traits_for(arm: ArmInfo) -> AgentTraits:
+    """What the arm's agent can take, once it is known that it can be made. Raises AgentConfigInvalid."""
+    digest = msgspec.json.encode(arm)
+    if digest not in _checked:
+        found = configured(arm)
+        if not found.is_free:
+            _try(found, arm)
+        _checked[digest] = _traits(found)
+    return _checked[digest]
+
+
+def _try(found: Configured, arm: ArmInfo) -> None:
+    """Make the agent once, as a trial will, and see what Harbor says of its options, its model and its key."""
+    load_models()
+    reading = Reading(arm)
+    try:
+        with quietly(), tempfile.TemporaryDirectory(prefix="trialdeck-harbor-") as folder:
+            AgentFactory.run_preflight(found.config)
+            found.agent(Path(folder))
+    except (ValueError, TypeError, KeyError, OSError, RuntimeError, ImportError, SystemExit) as error:
+        raise reading.invalid(_in_our_words(_words(error))) from None
+
+
+def _traits(found: Configured) -> AgentTraits:
+    can = found.agent_class.capabilities
+    free = found.is_free
+    return AgentTraits(
+        name=f"harbor {found.name}",
+        version=TRAITS.version,
+        summary=f"Harbor's {found.name}",
+        mcp=TRAITS.mcp if can.mcp_servers or free else frozenset(),
+        takes_skills=can.skills or free,
+        installs_over_network=found.in_main,
+        parameters=TRAITS.parameters,
+        costs_nothing=free,
+    )
+
+
+def _words(error: BaseException) -> str:
+    return str(error).strip() or type(error).__name__
+
+
+def _in_our_words(text: str) -> str:
+    """Harbor names its own command's options in what it says."""
+    for theirs, ours in (
+        (" Use --skip-credential-checks to defer this check to runtime.", ""),
+        ("--api-key-name", "key_env="),
+        ("--base-url", "base_url="),
+        ("--api-format", "protocol="),
+    ):
+        text = text.replace(theirs, ours)
+    lines = [line.strip() for line in text.splitlines() if not line.startswith("See harbor agent schema")]
+    return " ".join(line for line in lines if line)

@@ -1,0 +1,73 @@
+"""Whether Harbor can be used here, and how it is loaded without a word on the terminal."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+
+from engine.agents.agent import AgentConfigInvalid
+
+OLDEST_PYTHON = (3, 12)
+WAY_OUT = "pip install 'trialdeck[harbor]' on Python 3.12+"
+_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
+"""Unless a person says otherwise, the model prices that LiteLLM brings along: fetching others would make every start
+wait for somebody's server, and one run's costs differ from the next one's."""
+
+
+def harbor_version() -> str:
+    """ "" where Harbor isn't installed or can't run."""
+    if sys.version_info < OLDEST_PYTHON or importlib.util.find_spec("harbor") is None:
+        return ""
+    try:
+        return importlib.metadata.version("harbor")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def require_harbor(what: str) -> None:
+    """Raises AgentConfigInvalid, which says how to get it."""
+    if not harbor_version():
+        here = ".".join(map(str, sys.version_info[:2]))
+        raise AgentConfigInvalid(f"{what}: Harbor's agents are not here (this is Python {here}): {WAY_OUT}")
+
+
+def load(module: str) -> ModuleType:
+    """A module of Harbor, or one that needs it. Takes seconds where LiteLLM comes along with it."""
+    with quietly(), _bundled_prices():
+        return importlib.import_module(module)
+
+
+def load_models() -> None:
+    """LiteLLM, which Harbor asks about every model's name; later it is there at once."""
+    load("litellm")
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Harbor's words of warning go to no terminal: what matters of them is an error that we show."""
+    logger = logging.getLogger("harbor")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def _bundled_prices() -> Iterator[None]:
+    if _PRICES in os.environ or "litellm" in sys.modules:
+        yield
+        return
+    os.environ[_PRICES] = "True"
+    try:
+        yield
+    finally:
+        os.environ.pop(_PRICES, None)

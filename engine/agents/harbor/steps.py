@@ -1,0 +1,93 @@
+"""The steps of a Harbor agent, from the trajectory that its code writes, told once each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from engine.agents.agent import AgentSession, StepReport
+from engine.agents.harbor.secrets import Secrets
+from engine.models.model_call import CostSource
+from engine.trajectories.follow import TrajectoryFollower
+from engine.trajectories.steps import Step, Trajectory
+
+TRAJECTORY = "trajectory.json"
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """What Harbor's agent counted over its whole run; None: unknown. `tokens_in` includes `tokens_cached`."""
+
+    tokens_in: int | None = None
+    tokens_cached: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+class StepsTold:
+    """The last step may still grow, so it is told only when another follows, or at the end."""
+
+    def __init__(self, session: AgentSession, secrets: Secrets) -> None:
+        self._session = session
+        self._secrets = secrets
+        self._told = 0
+        self._follower = TrajectoryFollower(session.folder / TRAJECTORY)
+        self._sums: dict[str, float] = {}
+
+    def poll(self) -> Trajectory | None:
+        """What is new in the file; in a thread."""
+        return self._follower.poll()
+
+    def read_again(self) -> Trajectory | None:
+        """The file as it lies there now, whatever was read of it before; in a thread."""
+        self.close()
+        self._follower = TrajectoryFollower(self._session.folder / TRAJECTORY)
+        return self._follower.finish()
+
+    def close(self) -> None:
+        self._follower.close()
+
+    def tell(self, found: Trajectory, *, ended: bool) -> None:
+        steps = [step for step in found.steps if step.source == "agent"]
+        for step in steps[self._told : len(steps) if ended else len(steps) - 1]:
+            self._told += 1
+            self._report(
+                StepReport(
+                    what=self._secrets.out_of(_what(step)),
+                    tokens_in=step.tokens_in,
+                    tokens_cached=step.tokens_cached,
+                    tokens_out=step.tokens_out,
+                    cost_usd=step.cost_usd,
+                    cost_source=CostSource.AGENT if step.cost_usd is not None else None,
+                )
+            )
+
+    def settle(self, totals: Totals, name: str) -> None:
+        """What the agent counted beside its steps (its own helpers', or all of it where it writes no trajectory)."""
+        left = {
+            key: value - self._sums.get(key, 0)
+            for key, value in msgspec.structs.asdict(totals).items()
+            if value is not None and value - self._sums.get(key, 0) > 1e-9
+        }
+        if not left:
+            return
+        what = f"what {name} counted beside these steps" if self._told else f"the whole run of {name}"
+        self._report(StepReport(what=what, **left, cost_source=CostSource.AGENT if "cost_usd" in left else None))
+
+    def _report(self, step: StepReport) -> None:
+        for key in Totals.__struct_fields__:
+            if (value := getattr(step, key)) is not None:
+                self._sums[key] = self._sums.get(key, 0) + value
+        self._session.report_step(step)
+
+
+def _what(step: Step) -> str:
+    called = " · ".join(call.text or call.tool for call in step.calls)
+    return step.message or step.thought or called
+
+
+def put(path: Path, content: bytes) -> None:
+    """The file is whole at any moment."""
+    made = path.with_name(f".{path.name}.new")
+    made.write_bytes(content)
+    made.replace(path)
