@@ -1,0 +1,187 @@
+"""A model to talk to: the provider's SDK beneath, retries, counts and costs around it."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+
+import anyio
+
+from engine.issues import Code
+from engine.models.conversation import ModelClient, Reply, Turn
+from engine.models.failures import failure_in_answer, failure_of_error
+from engine.models.heard import Heard, heard_in
+from engine.models.model_call import CostSource, ModelCall, ModelCallFailed, ModelFailure, Stop, Usage
+from engine.models.prices import cost_of
+from engine.models.retries import Pacing, pause_before, retry_words
+from engine.models.scrubbed import scrubbed_failure, secrets_of
+from engine.models.settings import ModelInvalid, ModelSettings, Wire
+from engine.models.speaking import Speaking, Unanswered
+from engine.models.told_cost import told_cost
+from engine.models.usage_of import usage_of
+from engine.text import clean_line
+
+CLOSE_SEC = 5.0
+_MOST_NAME = 200
+_MOST_WORDS = 300
+_LOGGERS = ("openai", "anthropic", "httpx", "httpcore", "httpx2", "httpcore2")
+
+
+def connect(
+    settings: ModelSettings,
+    *,
+    on_call: Callable[[ModelCall], None],
+    activity: Callable[[str], None],
+    first_number: Callable[[], int] | None = None,
+    pacing: Pacing | None = None,
+) -> ModelClient:
+    """A client of one trial's model. Nothing is sent before the first question.
+
+    `on_call` is told of every request that reached its end, failed tries included; `first_number` gives each its number
+    (None: they are counted from 1). Raises ModelInvalid where the provider's SDK isn't installed.
+    """
+    speaking = _speaking(settings)
+    # What SDKs log of a request holds its headers and the task's text, if a variable of the environment says so.
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    return _Client(
+        settings,
+        speaking,
+        on_call=on_call,
+        activity=activity,
+        number=first_number,
+        pacing=pacing or Pacing(clock=time.monotonic, chance=random.random),
+    )
+
+
+def _speaking(settings: ModelSettings) -> Speaking:
+    try:
+        if settings.wire is Wire.ANTHROPIC:
+            from engine.models.anthropic_speaking import AnthropicSpeaking
+
+            return AnthropicSpeaking(settings)
+        from engine.models.openai_speaking import OpenAISpeaking
+
+        return OpenAISpeaking(settings)
+    except ModuleNotFoundError as error:
+        if error.name not in ("openai", "anthropic"):
+            raise
+        raise ModelInvalid(
+            f"model {settings.name}: protocol {settings.wire} needs the package {error.name}, which isn't installed: "
+            "pip install 'trialdeck[models]'"
+        ) from None
+
+
+class _Client:
+    def __init__(
+        self,
+        settings: ModelSettings,
+        speaking: Speaking,
+        *,
+        on_call: Callable[[ModelCall], None],
+        activity: Callable[[str], None],
+        number: Callable[[], int] | None,
+        pacing: Pacing,
+    ) -> None:
+        self._settings = settings
+        self._speaking = speaking
+        self._on_call = on_call
+        self._activity = activity
+        self._number = number
+        self._pacing = pacing
+        self._count = 0
+
+    async def ask(self, turns: Sequence[Turn], *, system: str = "") -> Reply:
+        started = self._pacing.clock()
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return await self._once(turns, system, tries)
+            except Unanswered as error:
+                failure = error.failure
+            pause = pause_before(tries, failure, self._pacing.clock() - started, self._pacing)
+            if pause is None:
+                raise ModelCallFailed(failure, tries)
+            self._activity(retry_words(failure, tries + 1, pause, self._pacing))
+            await self._pacing.sleep(pause)
+            self._activity(f"model: try {tries + 1} of {self._pacing.most_tries}")
+
+    async def close(self) -> None:
+        with anyio.move_on_after(CLOSE_SEC, shield=True):
+            await self._speaking.close()
+
+    async def _once(self, turns: Sequence[Turn], system: str, tries: int) -> Reply:
+        """One request, told to `on_call`. Raises Unanswered, its words free of keys."""
+        number = self._next_number()
+        started = self._pacing.clock()
+        heard, headers = Heard(), dict[str, str]()
+        failure: ModelFailure | None
+        try:
+            answer = await self._speaking.ask(turns, system)
+            heard, headers = heard_in(self._settings.wire, answer.body), dict(answer.headers)
+            failure = failure_in_answer(self._settings.wire, answer.body) or _silence(heard)
+        except Unanswered as error:
+            failure = error.failure
+        except Exception as error:
+            failure = failure_of_error(error)
+        if failure is not None:
+            failure = scrubbed_failure(failure, secrets_of(self._settings))
+        usage = usage_of(self._settings.wire, heard.usage)
+        cost, source = self._cost(heard, usage, headers)
+        call = ModelCall(
+            number=number,
+            seconds=self._pacing.clock() - started,
+            path=self._speaking.path,
+            model=clean_line(heard.model, _MOST_NAME) or self._settings.name,
+            usage=usage,
+            stop=heard.stop if heard.stop_word else None,
+            cost_usd=cost,
+            cost_source=source,
+            failure=failure,
+        )
+        self._on_call(call)
+        if failure is not None:
+            raise Unanswered(failure)
+        return Reply(
+            text=heard.text,
+            reasoning=heard.reasoning,
+            # Nothing said, though something was written: no end that an agent may take for one.
+            stop=Stop.OTHER if heard.stop is Stop.END and not heard.text.strip() else heard.stop,
+            usage=usage,
+            cost_usd=cost,
+            cost_source=source,
+            model=call.model,
+            seconds=call.seconds,
+            tries=tries,
+        )
+
+    def _next_number(self) -> int:
+        self._count += 1
+        return self._count if self._number is None else self._number()
+
+    def _cost(
+        self, heard: Heard, usage: Usage, headers: dict[str, str]
+    ) -> tuple[float, CostSource] | tuple[None, None]:
+        """The provider's own figure, else from prices: those of the name that the arm has, then of the one that
+        answered."""
+        told = told_cost(heard.usage, headers)
+        if told is not None:
+            return told, CostSource.PROVIDER
+        cost = cost_of(self._settings.name, usage)
+        if cost is None and heard.model:
+            cost = cost_of(heard.model, usage)
+        return (None, None) if cost is None else (cost, CostSource.PRICES)
+
+
+def _silence(heard: Heard) -> ModelFailure | None:
+    """An answer with nothing in it that cost the model no word: the server's doing, not the model's."""
+    if heard.text.strip() or heard.reasoning.strip() or heard.stop not in (Stop.END, Stop.OTHER):
+        return None
+    written = next((heard.usage[key] for key in ("output_tokens", "completion_tokens") if heard.usage.get(key)), 0)
+    if written:
+        return None
+    words = f"the answer is empty: no text and no tokens written (it stopped with: {heard.stop_word or 'nothing said'})"
+    return ModelFailure(code=Code.MODEL_FAILED, words=clean_line(words, _MOST_WORDS), status=200, retryable=True)
