@@ -10,14 +10,14 @@ import msgspec
 
 from console.compare_text import Inputs, gather
 from console.errors import Unusable
-from console.read_sessions import read_sessions
 from console.run_condition import load
-from console.task_families import CATEGORY, read_families
 from engine.analysis.analysis import Analysis, analyse
 from engine.analysis.arms import ArmRef, NoSuchArm, arm_refs, select
+from engine.analysis.given_families import CATEGORY, read_families
 from engine.analysis.trial_facts import ArmFacts, Seen, arm_of_table, arms_of_runs, merged
 from engine.readers.open_run import open_run
 from engine.state import RunState
+from screens.read_sessions import read_sessions
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def analysis_of(paths: Sequence[Path], wanted: Wanted) -> tuple[Analysis, Inputs
         analysis = analyse(
             arms,
             also=wanted.also,
-            weights=_weights(wanted.weights),
+            weights=weights_of(wanted.weights),
             attempts=wanted.attempts,
             families=families,
             separator=separator,
@@ -92,7 +92,7 @@ def _renamed(arm: ArmFacts, name: str) -> ArmFacts:
     return msgspec.structs.replace(arm, name=name, facts=facts)
 
 
-def _weights(texts: Sequence[str]) -> dict[str, float]:
+def weights_of(texts: Sequence[str]) -> dict[str, float]:
     """From BENCHMARK=NUMBER each. Raises Unusable."""
     weights = {}
     for text in texts:

@@ -37,6 +37,7 @@ from screens.screen_text import save_screen_text
 from screens.source import RunSource
 
 if TYPE_CHECKING:
+    from screens.analysing import AnalysisWish
     from screens.comparing import Wish
 
 PUMP_SEC = 0.03
@@ -82,6 +83,8 @@ class TrialDeckApp(App[None]):
         habits: Habits | None = None,
         compared: Sequence[Path] = (),
         wish: Wish | None = None,
+        analysed: Sequence[Path] = (),
+        analysis_wish: AnalysisWish | None = None,
     ) -> None:
         no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if no_colour else None)
@@ -107,6 +110,8 @@ class TrialDeckApp(App[None]):
         self._paint_waits = False
         self.compared = tuple(compared)
         self.wish = wish
+        self.analysed = tuple(analysed)
+        self.analysis_wish = analysis_wish
         self._compared = False
         self.leaving = AppLeaving(self)
 
@@ -126,6 +131,8 @@ class TrialDeckApp(App[None]):
             self.push_screen(HomeScreen(self.places, self.clock))
             if self.compared:
                 self.compare(self.compared, self.wish)
+            if self.analysed:
+                self.analyse(self.analysed, self.analysis_wish)
         else:
             self.push_screen(self._run_screen(self.run_folder))
 
@@ -284,6 +291,21 @@ class TrialDeckApp(App[None]):
             self.notify(str(error), severity="error", markup=False)
         else:
             self.push_screen(CompareScreen(comparing=Comparing(sources, wish)))
+
+    def on_home_screen_analysis_wanted(self, event: HomeScreen.AnalysisWanted) -> None:
+        self.analyse(event.folders)
+
+    def analyse(self, folders: Sequence[Path], wish: AnalysisWish | None = None) -> None:
+        """Numbers over these runs' arms, over whatever is shown."""
+        from screens.analysing import Analysing
+        from screens.analysis_screen import AnalysisScreen
+
+        try:
+            sources = [self.open_source(folder) for folder in folders]
+        except ValueError as error:
+            self.notify(str(error), severity="error", markup=False)
+        else:
+            self.push_screen(AnalysisScreen(Analysing(sources, wish)))
 
     async def action_back(self) -> None:
         if len(self.screen_stack) > ROOT:

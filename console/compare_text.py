@@ -12,7 +12,6 @@ import msgspec
 
 from console.errors import Unusable
 from console.find_run import TABLES
-from console.task_families import families_in
 from engine.analysis.arms import Arm, ArmRef, ArmTrials, NoSuchArm, arm_refs, one_each, pick, select, trials_of
 from engine.analysis.as_csv import reports_csv
 from engine.analysis.as_html import reports_html
@@ -21,6 +20,7 @@ from engine.analysis.as_svg import report_svg
 from engine.analysis.as_text import comparison_lines
 from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
 from engine.analysis.from_csv import CsvArms, CsvInvalid, check_common, read_csv
+from engine.analysis.given_families import FamiliesInvalid, families_in
 from engine.analysis.record_text import Record
 from engine.analysis.report import Report, make_report, report_document, source_line
 from engine.analysis.run_differences import question_words
@@ -171,7 +171,10 @@ def reports(found: Inputs, asked: Asked) -> list[tuple[Compared, Report]]:
 
 def _compared(found: Inputs, asked: Asked, trials: Sequence[ArmTrials]) -> list[tuple[Compared, Report]]:
     made_at = now()
-    families, separator = families_in(asked.families, found.states.values())
+    try:
+        families, separator = families_in(asked.families, found.states.values())
+    except FamiliesInvalid as error:
+        raise Unusable(str(error)) from None
     results = []
     for other in range(1, len(trials)):
         try:

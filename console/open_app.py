@@ -23,6 +23,7 @@ from engine.readers.open_run import open_run
 from engine.text import clean_line
 
 if TYPE_CHECKING:
+    from screens.analysing import AnalysisWish
     from screens.comparing import Wish
 
 START_SEC = 30.0
@@ -73,6 +74,11 @@ def show_home(places: Sequence[Path], *, read_only: bool = False) -> int:
 def show_comparison(runs: Sequence[Path], wish: Wish) -> int:
     """The comparison of these runs, over the list of the runs beside the first."""
     return run_app(TrialDeckApp(runs_dir=runs[0].parent, habits=read_habits(), compared=runs, wish=wish))
+
+
+def show_analysis(runs: Sequence[Path], wish: AnalysisWish) -> int:
+    """Numbers over these runs, over the list of the runs beside the first."""
+    return run_app(TrialDeckApp(runs_dir=runs[0].parent, habits=read_habits(), analysed=runs, analysis_wish=wish))
 
 
 def run_app(app: TrialDeckApp) -> int:

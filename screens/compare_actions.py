@@ -39,6 +39,12 @@ COMPARE = place(
     Action(name="arm(1)", keys=("right_square_bracket",), label="next arm", help="With the next arm", footer=45),
     Action(name="arm(-1)", keys=("left_square_bracket",), label="previous arm", help="Compare with the arm before"),
     Action(name="baseline", keys=("B",), label="baseline", help="Make the next arm the baseline A"),
+    Action(
+        name="analyse",
+        keys=("A",),
+        label="analyse",
+        help="Ranks, difficulty, time and cost, steps, effort, refusals of all arms of these runs",
+    ),
     Action(name="export", keys=("e",), label="export", help="Write Markdown, JSON, CSV, HTML or SVG", footer=64),
     Action(
         name="step_back",

@@ -25,6 +25,7 @@ from screens.compare_actions import COMPARE, COMPARE_HELP
 from screens.compare_panes import Arms, Detail, Head
 from screens.comparing import Comparing, Worked
 from screens.deck_screen import DeckScreen
+from screens.open_analysis import open_analysis
 from screens.pieces import Pieces
 from screens.read_only import refused
 from screens.source import RunSource
@@ -350,6 +351,9 @@ class CompareScreen(DeckScreen[None]):
             self.query_one("#a-only").focus()
         self.call_after_refresh(self._show_state)
 
+    def action_analyse(self) -> None:
+        open_analysis(self.app, self.sources)
+
     async def action_step_back(self) -> None:
         if self.detail:
             self.action_detail(self.detail)
@@ -364,10 +368,11 @@ class CompareScreen(DeckScreen[None]):
         if self.worked is None or self.worked.compared is None:
             self.notify("nothing is worked out yet", markup=False)
             return
-        from screens.compare_export_screen import CompareExportScreen
+        from screens.export_screen import ExportScreen
 
         folder = compare_export.default_folder([source.run for source in self.sources])
-        self.app.push_screen(CompareExportScreen(folder, compare_export.name_of(self.comparing)), self._export_to)
+        name = compare_export.name_of(self.comparing)
+        self.app.push_screen(ExportScreen("the comparison", compare_export.TITLES, folder, name), self._export_to)
 
     def _export_to(self, wanted: compare_export.Wanted | None) -> None:
         if wanted is not None and self.worked is not None and self.worked.compared is not None:

@@ -42,6 +42,21 @@ class Wish:
     labelled: bool = True
 
 
+def labels_of_runs(sources: Sequence[RunSource]) -> dict[RunSource, str]:
+    """A short name for each run: its folder's, with a number where two are called alike."""
+    found: dict[RunSource, str] = {}
+    for source in sources:
+        name = clean_line(source.folder.name or str(source.folder), 60)
+        taken = set(found.values())
+        number = 2
+        unique = name
+        while unique in taken:
+            unique = f"{name} #{number}"
+            number += 1
+        found[source] = unique
+    return found
+
+
 class Comparing:
     """`arms` are chosen, the first is the baseline; `other` is the place of B among them. Without a choice these are
     all arms of all runs, the same arm of several runs joined where `join` says so.
@@ -69,18 +84,8 @@ class Comparing:
 
     @property
     def labels(self) -> dict[RunSource, str]:
-        """A short name for each run: its folder's, with a number where two are called alike."""
-        found: dict[RunSource, str] = {}
-        for source in self.sources:
-            name = clean_line(source.folder.name or str(source.folder), 60)
-            taken = set(found.values())
-            number = 2
-            unique = name
-            while unique in taken:
-                unique = f"{name} #{number}"
-                number += 1
-            found[source] = unique
-        return found
+        """A short, unique name for each run."""
+        return labels_of_runs(self.sources)
 
     @property
     def by_label(self) -> dict[str, RunSource]:

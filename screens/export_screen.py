@@ -1,7 +1,8 @@
-"""Which formats a comparison is written in, and where."""
+"""Which formats something is written in, and where."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,21 +12,24 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from screens.compare_export import TITLES, Wanted
+from screens.compare_export import Wanted
 from screens.widgets.line_input import LineInput
 from screens.widgets.lines import Line, Lines
+
+MOST_FORMATS = 9
 
 
 class Formats(Lines, can_focus=True):
     """Lines with a mark each; numbers and the mouse change them."""
 
-    def __init__(self, chosen: set[str]) -> None:
+    def __init__(self, titles: Mapping[str, str], chosen: set[str]) -> None:
         super().__init__()
+        self.titles = titles
         self.chosen = chosen
 
     def make(self, width: int) -> list[Line]:
         lines: list[Line] = []
-        for number, (ending, title) in enumerate(TITLES.items(), 1):
+        for number, (ending, title) in enumerate(self.titles.items(), 1):
             on = ending in self.chosen
             mark = "[x]" if on else "[ ]"
             lines.append(
@@ -34,37 +38,43 @@ class Formats(Lines, can_focus=True):
         return lines
 
 
-class CompareExportScreen(ModalScreen[Wanted | None]):
-    """Returns what is wanted; None for Esc."""
+class ExportScreen(ModalScreen[Wanted | None]):
+    """Returns what is wanted; None for Esc. `what` is "the comparison", `titles` are formats by their endings."""
 
-    CSS_PATH = "compare_export_screen.tcss"
+    CSS_PATH = "export_screen.tcss"
     AUTO_FOCUS = "Formats"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "give_up", show=False),
         Binding("enter", "write", show=False),
-        *(Binding(str(number), f"turn({number})", show=False) for number in range(1, len(TITLES) + 1)),
+        *(Binding(str(number), f"turn({number})", show=False) for number in range(1, MOST_FORMATS + 1)),
     ]
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, what: str, titles: Mapping[str, str], folder: Path, name: str) -> None:
         super().__init__()
+        self.what = what
+        self.titles = titles
         self.folder = folder
         self.file_name = name
         self.chosen = {"md", "json"}
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static("Export the comparison", classes="title", markup=False)
-            yield Formats(self.chosen)
+            yield Static(f"Export {self.what}", classes="title", markup=False)
+            yield Formats(self.titles, self.chosen)
             yield Static("folder", classes="label", markup=False)
             yield LineInput(str(self.folder), id="folder")
             yield Static("", id="said", markup=False)
-            yield Static("enter writes · 1–5 formats · tab folder · esc not now", classes="keys", markup=False)
+            yield Static(
+                f"enter writes · 1–{len(self.titles)} formats · tab folder · esc not now", classes="keys", markup=False
+            )
 
     def on_mount(self) -> None:
         self.query_one(Formats).show()
 
     def action_turn(self, number: int) -> None:
-        ending = list(TITLES)[number - 1]
+        if number > len(self.titles):
+            return
+        ending = list(self.titles)[number - 1]
         self.chosen ^= {ending}
         self.query_one(Formats).chosen = self.chosen
         self.query_one(Formats).show()
@@ -80,7 +90,7 @@ class CompareExportScreen(ModalScreen[Wanted | None]):
             return
         text = self.query_one("#folder", Input).value.strip()
         folder = Path(text).expanduser() if text else Path.cwd()
-        formats = tuple(ending for ending in TITLES if ending in self.chosen)
+        formats = tuple(ending for ending in self.titles if ending in self.chosen)
         self.dismiss(Wanted(folder, self.file_name, formats))
 
     def action_give_up(self) -> None:

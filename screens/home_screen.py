@@ -51,6 +51,13 @@ HOME = place(
         help="Compare the marked runs; without marks the arms of this one",
         footer=65,
     ),
+    Action(
+        name="analyse",
+        keys=("a",),
+        label="analyse",
+        help="Numbers over the marked runs, or this one: ranks, index, difficulty, time, cost, steps, effort",
+        footer=48,
+    ),
     Action(name="sort(1)", keys=("s",), label="sort", help="Sort by the next column", footer=45),
     Action(name="sort(-1)", keys=("S",), label="sort back", help="Sort by the column before"),
     Action(name="turn", keys=("r",), label="reverse", help="Turn the order round"),
@@ -60,7 +67,8 @@ HOME = place(
 
 
 class HomeScreen(DeckScreen[None]):
-    """`RunChosen` asks the app to open a run, `CompareWanted` to compare some. `places`: runs, and folders with runs in
+    """`RunChosen` asks the app to open a run, `CompareWanted` to compare some, `AnalysisWanted` for the
+    numbers over some. `places`: runs, and folders with runs in
     or under them. `chosen`: the folder of the run that the cursor starts on."""
 
     CSS_PATH = "home_screen.tcss"
@@ -87,6 +95,12 @@ Rates are of what is finished. Runs of other systems are only read."""
     @dataclass
     class CompareWanted(Message):
         """In the order in which they were marked; one alone: its own arms."""
+
+        folders: list[Path]
+
+    @dataclass
+    class AnalysisWanted(Message):
+        """Of the arms of all these runs; runs over one task set are attempts of it."""
 
         folders: list[Path]
 
@@ -258,6 +272,12 @@ Rates are of what is finished. Runs of other systems are only read."""
             self.notify("mark two runs or more with space: one arm alone has nothing to be compared with", markup=False)
         elif keys:
             self.post_message(self.CompareWanted([table.folder(key) for key in keys]))
+
+    def action_analyse(self) -> None:
+        table = self._table
+        keys = list(table.marks) or ([table.cursor_key] if table.cursor_key is not None else [])
+        if keys:
+            self.post_message(self.AnalysisWanted([table.folder(key) for key in keys]))
 
     def action_sort(self, step: int) -> None:
         self._table.sort_step(step)

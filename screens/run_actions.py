@@ -22,6 +22,13 @@ RUN = place(
     Action(name="fold(True)", keys=("left",), label="fold", help="Close the group", palette=False),
     Action(name="fold(False)", keys=("right",), label="unfold", help="Open the group", palette=False),
     Action(name="compare", keys=("c",), label="compare", help="Compare the arms, task by task", footer=72),
+    Action(
+        name="analyse",
+        keys=("a",),
+        label="analyse",
+        help="Ranks, difficulty, time, cost, steps, effort, refusals",
+        footer=39,
+    ),
     Action(name="triage", keys=("t",), label="triage", help="Decide who failed, trial by trial", footer=73),
     Action(name="warnings", keys=("w",), label="warnings", help="To the warnings and back", footer=42),
     Action(name="mark", keys=("space",), label="mark", help="Mark the trial, or take its mark away", footer=40),

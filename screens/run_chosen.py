@@ -86,6 +86,10 @@ class RunChosen:
         path = Path(f"trialdeck-trials-{at:%Y%m%d-%H%M%S}.{wanted}")
         self._screen.run_worker(partial(self._write, path, data), thread=True, group="save")
 
+    def tell(self, event: ListSaved) -> None:
+        said = f"can't write {event.path}: {event.problem}" if event.problem else f"saved as {event.path}"
+        self._screen.notify(said, severity="error" if event.problem else "information", markup=False)
+
     def _write(self, path: Path, data: bytes) -> None:
         problem = ""
         try:

@@ -15,6 +15,7 @@ from screens.app_protocols import RunControl
 from screens.arranging import Arranging
 from screens.deck_screen import DeckScreen
 from screens.feed_place import FeedPlace
+from screens.open_analysis import open_analysis
 from screens.run_actions import FILTER_HELP, RUN
 from screens.run_chosen import ListSaved, RunChosen
 from screens.run_columns import RunColumns
@@ -145,8 +146,7 @@ class RunScreen(DeckScreen[None]):
     # --- showing ---
 
     def _show_all(self) -> None:
-        now = self.source.now()
-        self._table.now = now
+        self._table.now = now = self.source.now()
         self.rows.arrange(now)
         self.numbers.show(self._header, now=True)
         self._warnings.show(self.rows.letters)
@@ -319,6 +319,9 @@ class RunScreen(DeckScreen[None]):
 
         self.app.push_screen(CompareScreen(self.source))
 
+    def action_analyse(self) -> None:
+        open_analysis(self.app, [self.source])
+
     def action_triage(self) -> None:
         open_triage(self.app, self.source, marked=self.rows.marked)
 
@@ -391,8 +394,7 @@ class RunScreen(DeckScreen[None]):
         self.chosen.save(self._table.cursor_key)
 
     def on_list_saved(self, event: ListSaved) -> None:
-        said = f"can't write {event.path}: {event.problem}" if event.problem else f"saved as {event.path}"
-        self.notify(said, severity="error" if event.problem else "information", markup=False)
+        self.chosen.tell(event)
 
     def on_command_answered(self, event: CommandAnswered) -> None:
         self.commands.tell(event)

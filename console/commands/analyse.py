@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from console.errors import Unusable
 from console.find_run import find_compared
+from console.follow import Shown, choose_output
 from console.out import Out
 from console.runs_dir import RUNS_DIR
+
+if TYPE_CHECKING:
+    from engine.analysis.analysis import Analysis
 
 
 def analyse(
@@ -38,15 +43,39 @@ def analyse(
     ] = False,
     labels: Annotated[bool, typer.Option("--labels/--no-labels", help="Read causes that people have set.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document; fractions, seconds and dollars.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Markdown.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV, a row an arm and benchmark.")] = False,
+    html: Annotated[str, typer.Option(metavar="FILE", help="Write an HTML page; `-`: stdout.")] = "",
     svg: Annotated[str, typer.Option(metavar="FILE", help="Write the plots as a picture; `-`: stdout.")] = "",
+    plain: Annotated[bool, typer.Option("--plain", help="Text instead of the console.")] = False,
     runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
 ) -> None:
-    """Ranks, an index over benchmarks, difficulty, time, cost, steps, effort. Runs over one task set are attempts."""
-    if as_json and svg == "-":
-        raise Unusable("only one of --json and --svg can go to stdout")
-    from console.analyse_runs import Wanted, analysis_of
+    """Ranks, an index over benchmarks, difficulty, time, cost, steps, effort. Runs over one task set are attempts. In a
+    terminal they open live; into a pipe they are text."""
+    printed = [name for name, on in (("json", as_json), ("markdown", markdown), ("csv", as_csv)) if on]
+    printed += [name for name, file in (("html", html), ("svg", svg)) if file == "-"]
+    if len(printed) > 1:
+        raise Unusable(f"only one of {' and '.join(f'--{name}' for name in printed)} can go to stdout")
+    from console.analyse_runs import Wanted, analysis_of, weights_of
+    from console.compare_text import is_table
 
     paths = find_compared(runs, runs_dir)
+    to_a_file = bool(printed or html or svg)
+    if not to_a_file and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
+        from console.open_app import show_analysis
+        from screens.analysing import AnalysisWish
+
+        if not any(is_table(path) for path in paths):
+            wish = AnalysisWish(
+                arms=tuple(arm or ()),
+                also=tuple(benchmark or ()),
+                weights=weights_of(weight or ()),
+                attempts=attempts,
+                families=families,
+                sessions=sessions,
+                labelled=labels,
+            )
+            raise typer.Exit(show_analysis(paths, wish))
     wanted = Wanted(
         arms=tuple(arm or ()),
         also=tuple(benchmark or ()),
@@ -57,29 +86,28 @@ def analyse(
         labelled=labels,
     )
     found, inputs = analysis_of(paths, wanted)
+    _write(found, inputs.foreign, printed[0] if printed else "" if html or svg else "text", {"html": html, "svg": svg})
+
+
+def _write(found: Analysis, foreign: Sequence[Path], printed: str, files: Mapping[str, str]) -> None:
+    from engine.analysis.analysis_files import WRITERS
+    from engine.analysis.analysis_text import analysis_lines
+    from screens.compare_export import refuse_foreign, replace
+
     out = Out()
-    if svg:
-        from engine.analysis.analysis_svg import analysis_svg
-
-        picture = analysis_svg(found)
-        if svg == "-":
-            out.lines(picture.splitlines())
-            return
-        from screens.compare_export import refuse_foreign, replace
-
-        path = Path(svg).expanduser()
-        try:
-            refuse_foreign(path.parent, inputs.foreign)
-        except ValueError as error:
-            raise Unusable(f"--svg {svg}: {error}") from None
-        replace(path, picture.encode("utf-8", "replace"))
-    if as_json:
-        import msgspec
-
-        out.json(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
-    elif svg:
-        out.line(f"{path} written")
-    else:
-        from engine.analysis.analysis_text import analysis_lines
-
+    if printed == "text":
         out.lines(analysis_lines(found, out.width))
+    elif printed == "json":
+        out.json(WRITERS[printed](found).encode())
+    elif printed:
+        out.lines(WRITERS["md" if printed == "markdown" else printed](found).splitlines())
+    for name, file in files.items():
+        if file and file != "-":
+            path = Path(file).expanduser()
+            try:
+                refuse_foreign(path.parent, foreign)
+            except ValueError as error:
+                raise Unusable(f"--{name} {file}: {error}") from None
+            replace(path, WRITERS[name](found).encode("utf-8", "replace"))
+            if printed == "":
+                out.line(f"{path} written")

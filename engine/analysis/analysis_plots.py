@@ -10,10 +10,13 @@ from engine.analysis import wording as say
 from engine.analysis.analysis import Analysis
 from engine.analysis.plot_lines import PlotSeries
 
+STEPS, EFFORT = "steps", "effort"
+
 
 class Plot(msgspec.Struct, frozen=True, kw_only=True):
-    """`y` is a share; `x` dollars where `x_is_money`, else a count."""
+    """`of` is what it shows: `STEPS` or `EFFORT`. `y` is a share; `x` dollars where `x_is_money`, else a count."""
 
+    of: str
     title: str
     x_name: str
     x_is_money: bool
@@ -40,7 +43,13 @@ def plots(found: Analysis) -> list[Plot]:
                 for curve in curves
             )
             drawn.append(
-                Plot(title=f"score against steps, {benchmark}", x_name="steps", x_is_money=False, series=series)
+                Plot(
+                    of=STEPS,
+                    title=f"score against steps, {benchmark}",
+                    x_name="steps",
+                    x_is_money=False,
+                    series=series,
+                )
             )
     for sweep in found.effort_sweeps:
         priced = [(point, point.cost) for point in sweep.points if point.cost is not None]
@@ -51,6 +60,7 @@ def plots(found: Analysis) -> list[Plot]:
             )
             drawn.append(
                 Plot(
+                    of=EFFORT,
                     title=f"effort: score against cost, {sweep.configuration}, {sweep.benchmark}",
                     x_name="dollars a task",
                     x_is_money=True,

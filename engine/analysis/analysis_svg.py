@@ -21,8 +21,9 @@ _STYLE = """
 """
 
 
-def analysis_svg(found: Analysis) -> str:
-    """Series differ in dashes and in the letter of their marks, not in colour alone."""
+def analysis_svg(found: Analysis, *, standalone: bool = True) -> str:
+    """Series differ in dashes and in the letter of their marks, not in colour alone. `standalone` False: to stand
+    inside of a page that has the styles of `svg_style`."""
     lines: list[str] = []
     y = 32.0
     for benchmark in found.benchmarks:
@@ -56,9 +57,9 @@ def analysis_svg(found: Analysis) -> str:
     title = text_of(", ".join(found.arms), 200)
     return "\n".join(
         [
-            '<?xml version="1.0" encoding="UTF-8"?>',
+            *(['<?xml version="1.0" encoding="UTF-8"?>'] if standalone else []),
             f'{head} role="img" aria-label="{title}">',
-            f"<style>{svg_style()}{_STYLE}</style>",
+            f"<style>{svg_style() if standalone else ''}{_STYLE}</style>",
             f'<rect class="deck-ground" width="{WIDTH}" height="{height:g}"/>',
             *lines,
             "</svg>",

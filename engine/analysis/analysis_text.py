@@ -4,52 +4,80 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from engine.analysis import wording as say
 from engine.analysis.analysis import Analysis
-from engine.analysis.analysis_plots import plots
+from engine.analysis.analysis_plots import EFFORT, STEPS, Plot, plots
 from engine.analysis.expected import Average
 from engine.analysis.plot_lines import plot_lines
 from engine.analysis.score_by_steps import StepPoint
 
 NARROWEST = 80
+NARROWEST_SECTION = 76
 _MOST_TASKS = 6
 _BODY = "  "
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """One question about the arms. `name` is a word for a tab, `lines` are safe and fitted, plots included."""
+
+    name: str
+    title: str
+    lines: tuple[str, ...]
 
 
 def analysis_lines(found: Analysis, width: int = NARROWEST) -> list[str]:
     """Sections that have nothing to say are left out; every line is at most `width` columns wide (never under 80)."""
     width = max(width, NARROWEST)
-    lines = [say.fit(f"analyse › {', '.join(found.arms)}", width).rstrip()]
-    lines += [line for note in found.notes for line in say.wrap(f"! {note}", width, "  ")]
-    drawn = plots(found)
-    for title, section in (
-        ("Arms, ranked by overlap of their intervals", _ranked),
-        ("Index: unweighted mean of each benchmark's pass@1", _index),
-        ("Difference to the first arm where tasks come in families", _families),
-        ("Difficulty, from these results", _tiers),
-        ("By category", lambda found, width: _groups(found, width, "category")),
-        ("By stated difficulty", lambda found, width: _groups(found, width, "difficulty")),
-        ("Timeout factors", _factors),
-        ("Blocks of time: arms that were not interleaved", _blocks),
-        ("Expected for one task", _expected),
-        ("Score against steps", _steps),
-        ("Effort", _efforts),
-        ("Refusals and fallbacks, both ways", _refusals),
-    ):
-        body = section(found, width)
-        if body:
-            lines += ["", title, *(line.rstrip() for line in body)]
-    for plot in drawn:
-        lines += ["", say.fit(plot.title, width).rstrip()]
-        lines += plot_lines(
-            plot.series,
-            width=width,
-            x_name=plot.x_name,
-            x_text=plot.x_text,
-            y_text=lambda value: f"{100 * value:.0f} %",
-            bottom=0.0,
-        )
+    lines = [say.fit(f"analyse › {', '.join(found.arms)}", width).rstrip(), *note_lines(found, width)]
+    for section in analysis_sections(found, width):
+        lines += ["", section.title, *section.lines]
     return lines
+
+
+def note_lines(found: Analysis, width: int) -> list[str]:
+    return [line for note in found.notes for line in say.wrap(f"! {note}", width, "  ")]
+
+
+def analysis_sections(found: Analysis, width: int, plot_height: int = 12) -> list[Section]:
+    """Those that have something to say, in the order in which they are read. Lines are at most `width` columns wide,
+    never under 76."""
+    width = max(width, NARROWEST_SECTION)
+    drawn = plots(found)
+    sections = []
+    for name, title, section in (
+        ("ranks", "Arms, ranked by overlap of their intervals", _ranked),
+        ("index", "Index: unweighted mean of each benchmark's pass@1", _index),
+        ("families", "Difference to the first arm where tasks come in families", _families),
+        ("tiers", "Difficulty, from these results", _tiers),
+        ("category", "By category", lambda found, width: _groups(found, width, "category")),
+        ("stated", "By stated difficulty", lambda found, width: _groups(found, width, "difficulty")),
+        ("limits", "Timeout factors", _factors),
+        ("blocks", "Blocks of time: arms that were not interleaved", _blocks),
+        ("expected", "Expected for one task", _expected),
+        (STEPS, "Score against steps", _steps),
+        (EFFORT, "Effort", _efforts),
+        ("refusals", "Refusals and fallbacks, both ways", _refusals),
+    ):
+        body = [line.rstrip() for line in section(found, width)]
+        for plot in (plot for plot in drawn if plot.of == name):
+            body += ["", say.fit(plot.title, width).rstrip(), *_drawn(plot, width, plot_height)]
+        if body:
+            sections.append(Section(name=name, title=title, lines=tuple(body)))
+    return sections
+
+
+def _drawn(plot: Plot, width: int, height: int) -> list[str]:
+    return plot_lines(
+        plot.series,
+        width=width,
+        height=height,
+        x_name=plot.x_name,
+        x_text=plot.x_text,
+        y_text=lambda value: f"{100 * value:.0f} %",
+        bottom=0.0,
+    )
 
 
 def _said(text: str, width: int, indent: int = 2) -> list[str]:
@@ -159,7 +187,8 @@ def _tiers(found: Analysis, width: int) -> list[str]:
         if not any(row.tasks for row in rows):
             continue
         runs = [count for row in rows if row.tasks for count in row.runs]
-        lines.append(say.fit(f"{_BODY}{benchmark}, {min(runs)} to {max(runs)} runs a task", width))
+        spread = f"{min(runs)} to {max(runs)} runs" if min(runs) < max(runs) else say.many(max(runs), "run")
+        lines.append(say.fit(f"{_BODY}{benchmark}, {spread} a task", width))
         for row in rows:
             names = f"  {say.listed(row.tasks, _MOST_TASKS)}" if row.tasks else ""
             lines.append(say.fit(f"{_BODY}{row.tier:<12}{len(row.tasks):>5}  {row.meaning:<24}{names}", width))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from console.read_sessions import read_sessions, seen_in
 from console.run_condition import load
 from engine.analysis.trial_facts import Seen
 from engine.readers.open_run import open_run
 from engine.trajectories.steps import Step, Trajectory
+from screens.read_sessions import read_sessions, seen_in
 
 DEMO = Path(__file__).resolve().parents[2] / "sample_runs" / "recorded" / "demo"
 
