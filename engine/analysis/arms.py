@@ -71,8 +71,8 @@ def one_each(refs: Iterable[ArmRef], among: Iterable[ArmRef] | None = None) -> l
 
 
 def joined(refs: Iterable[ArmRef], runs: Mapping[str, RunState]) -> list[Arm]:
-    """Arms of the same configuration (all that `ArmInfo` says of them but where the model is reached) over the same task set, from whatever runs, as
-    one arm each: several runs of one submission are its attempts."""
+    """Arms of the same configuration (all that `ArmInfo` says of them but where the model is reached) over the same
+    task set, from whatever runs, as one arm each: several runs of one submission are its attempts."""
     groups: dict[object, list[ArmRef]] = {}
     for ref in refs:
         groups.setdefault(_configuration(runs[ref.run], ref.arm), []).append(ref)
