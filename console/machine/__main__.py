@@ -14,6 +14,7 @@ from console.machine.base_image import ensure_base_image
 from console.machine.docker_client import Client, put_first
 from console.machine.engine import ensure_engine
 from console.machine.progress import Progress
+from console.machine.scripted_model import start_scripted_model
 from console.machine.suite import NO_ENGINE, run_suite
 from console.machine.tools import ensure_tools
 from console.machine.trouble import Trouble
@@ -21,6 +22,8 @@ from console.machine.venv import FOLDER, ensure_venv
 
 ROOT = Path(__file__).resolve().parents[2]
 DEV_EXTRAS = frozenset({"dev"})
+DEMO_EXTRAS = frozenset({"models"})
+DEMO_TOOLS = {"tmux": "tmux"}
 WRONG_USAGE = 2
 INTERRUPTED = 130
 
@@ -32,11 +35,12 @@ DEMO_RUN = (
     "--agent",
     "replay:sessions=sample_runs/sessions",
 )
+SCRIPTED_ARM = "terminus2:model=scripted,base_url={}"
 RECORDED = "sample_runs/recorded/demo"
 
 USAGE = """usage: ./dev COMMAND [ARGUMENT…]
 
-  demo [ARGUMENT…]   set everything up, run the bundled tasks with two arms, watch them live
+  demo [ARGUMENT…]   set everything up, run the bundled tasks with three arms, watch them live
                      (arguments go to `trialdeck run`; with no engine, a recorded run is played)
   test [ARGUMENT…]   the whole suite: ruff, mypy, lint-imports, pytest with real containers
                      (with arguments, which go to pytest, only pytest)
@@ -70,15 +74,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def demo(arguments: list[str], progress: Progress) -> int:
     with one_at_a_time(progress):
-        python = ensure_venv(ROOT, progress)
+        python = ensure_venv(ROOT, progress, DEMO_EXTRAS)
         try:
             use_engine(progress)
+            ensure_tools(progress, DEMO_TOOLS)
         except Trouble as trouble:
             progress.say(str(trouble))
             progress.say("Until then, here is a recorded run of the same tasks.")
             words: tuple[str, ...] = ("watch", RECORDED)
         else:
-            words = (*DEMO_RUN, *arguments)
+            address = start_scripted_model(ROOT, python)
+            words = (*DEMO_RUN, "--agent", SCRIPTED_ARM.format(address), *arguments)
     if words[0] == "watch" and not sys.stdout.isatty():
         words = ("watch", "--plain", RECORDED)
     become([str(python.with_name("trialdeck")), *words])

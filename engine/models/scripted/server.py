@@ -119,6 +119,11 @@ class ScriptedServer:
         """The requests that asked the model."""
         return [heard for heard in self.requests if heard.kind]
 
+    @property
+    def count(self) -> int:
+        """How many requests have asked the model so far."""
+        return self._count
+
     async def heard(self, count: int) -> None:
         """Returns once so many requests have asked the model, answered or not."""
         async with self._came:
