@@ -136,6 +136,8 @@ class ScriptedServer:
             _, wanted, path = (path + "/").split("/", 2)
             path = path.rstrip("/")
         path = path.removeprefix("v1/")
+        if request.headers.get("Upgrade", "").lower() == "websocket":
+            return web.Response(status=426, text="this server speaks HTTP only\n")  # Codex then asks over HTTP
         data = await request.read()
         body = decoded(data) or {}
         right = self._key_right(request)
