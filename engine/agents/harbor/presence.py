@@ -41,7 +41,7 @@ def require_harbor(what: str) -> None:
 
 def load(module: str) -> ModuleType:
     """A module of Harbor, or one that needs it. Takes seconds where LiteLLM comes along with it."""
-    with quietly(), _bundled_prices():
+    with quietly():
         return importlib.import_module(module)
 
 
@@ -52,22 +52,18 @@ def load_models() -> None:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Harbor's words of warning go to no terminal: what matters of them is an error that we show."""
+    """Around whatever may import a part of Harbor. Its words of warning go to no terminal: what matters of them is an
+    error that we show."""
     logger = logging.getLogger("harbor")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-@contextmanager
-def _bundled_prices() -> Iterator[None]:
-    if _PRICES in os.environ or "litellm" in sys.modules:
-        yield
-        return
-    os.environ[_PRICES] = "True"
+    theirs = os.environ.get(_PRICES)
+    if theirs is None and "litellm" not in sys.modules:
+        os.environ[_PRICES] = "True"
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
-        os.environ.pop(_PRICES, None)
+        if theirs is None:
+            os.environ.pop(_PRICES, None)
