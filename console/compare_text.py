@@ -49,12 +49,6 @@ class Inputs:
     """Folders of our own runs, by label: they have cards."""
 
 
-@dataclass(frozen=True)
-class Asked(Wish):
-    families: str = ""
-    """`category`, `prefix:SEPARATOR`, a CSV file with task,family, or nothing."""
-
-
 def is_table(path: Path) -> bool:
     return path.suffix.lower() in TABLES and path.is_file()
 
@@ -114,7 +108,7 @@ def _state_of(name: str) -> RunState:
     return state
 
 
-def choose(found: Inputs, asked: Asked) -> list[ArmTrials]:
+def choose(found: Inputs, asked: Wish) -> list[ArmTrials]:
     """The arms asked for, the baseline first. Raises Unusable."""
     runs = {label: state for label, state in found.states.items() if label not in found.tables}
     try:
@@ -131,7 +125,7 @@ def choose(found: Inputs, asked: Asked) -> list[ArmTrials]:
     return trials
 
 
-def _with_tables(found: Inputs, runs: Mapping[str, RunState], asked: Asked) -> list[ArmTrials]:
+def _with_tables(found: Inputs, runs: Mapping[str, RunState], asked: Wish) -> list[ArmTrials]:
     """Arms of tables have no state: they are chosen by name like the others."""
     by_ref: dict[ArmRef, ArmTrials] = {arm.arm.refs[0]: arm for table in found.tables.values() for arm in table.arms}
     refs = [*arm_refs(runs), *by_ref]
@@ -154,7 +148,7 @@ def _renamed(table: ArmTrials, arm: Arm) -> ArmTrials:
     return msgspec.structs.replace(table, arm=arm, outcomes=outcomes)
 
 
-def decided(found: Inputs, asked: Asked) -> Record:
+def decided(found: Inputs, asked: Wish) -> Record:
     """The decision record. Raises Unusable."""
     trials = choose(found, asked)
     cards: dict[str, RunCard] = {}
@@ -164,12 +158,12 @@ def decided(found: Inputs, asked: Asked) -> Record:
     return decision_record([one for _, one in _compared(found, asked, trials)], trials, found.states, cards)
 
 
-def reports(found: Inputs, asked: Asked) -> list[tuple[Compared, Report]]:
+def reports(found: Inputs, asked: Wish) -> list[tuple[Compared, Report]]:
     """The baseline against each other arm. Raises Unusable."""
     return _compared(found, asked, choose(found, asked))
 
 
-def _compared(found: Inputs, asked: Asked, trials: Sequence[ArmTrials]) -> list[tuple[Compared, Report]]:
+def _compared(found: Inputs, asked: Wish, trials: Sequence[ArmTrials]) -> list[tuple[Compared, Report]]:
     made_at = now()
     try:
         families, separator = families_in(asked.families, found.states.values())

@@ -40,6 +40,12 @@ COMPARE = place(
     Action(name="arm(-1)", keys=("left_square_bracket",), label="previous arm", help="Compare with the arm before"),
     Action(name="baseline", keys=("B",), label="baseline", help="Make the next arm the baseline A"),
     Action(
+        name="families",
+        keys=("f",),
+        label="families",
+        help="Resample families of tasks too: category, prefix:SEPARATOR, or a CSV file",
+    ),
+    Action(
         name="analyse",
         keys=("A",),
         label="analyse",

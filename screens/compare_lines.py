@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.analysis import wording as say
 from engine.analysis.as_text import (
     difference_line,
+    family_line,
     mcnemar_line,
     method_line,
     power_line,
@@ -48,6 +49,8 @@ def head(found: Comparison, width: int, height: int, adjusted: Adjusted | None =
         holm = f"p {say.p_value(adjusted.exact)} raw, Holm-adjusted p {say.p_value(adjusted.holm)}, "
         holm += f"over {adjusted.looked_at} arms compared with A"
         lines.append([(" " * (left if roomy else 1), ""), (holm, "")])
+    if found.family_difference is not None:
+        lines.append([(" " * (left if roomy else 1), ""), (family_line(found), "")])
     if found.reward_difference is not None:
         lines.append([(" " * (left if roomy else 1), ""), (reward_line(found), "")])
     if height >= 30:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import ClassVar
 
@@ -18,16 +17,15 @@ from textual.message import Message
 from engine.analysis.arms import Arm
 from engine.analysis.compare import Comparison, DiscordantTask
 from engine.analysis.sensitivity import Labels
-from engine.text import clean_line
-from screens import compare_export, compare_facts
+from screens import compare_facts
 from screens import format as fmt
 from screens.compare_actions import COMPARE, COMPARE_HELP
+from screens.compare_exporting import CompareExporting, Exported
 from screens.compare_panes import Arms, Detail, Head
 from screens.comparing import Comparing, Worked
 from screens.deck_screen import DeckScreen
 from screens.open_analysis import open_analysis
 from screens.pieces import Pieces
-from screens.read_only import refused
 from screens.source import RunSource
 from screens.triage_desk import TriageDesk
 from screens.triage_desks import desk_of
@@ -35,10 +33,12 @@ from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.discordant_list import DiscordantList
 from screens.widgets.line_table import LineTable
+from screens.widgets.triage_note import EntryLine
 
 AGAIN_SEC = 1.0
 """The numbers are worked out anew at most once in this time, unless a label or a key asks for it."""
 LOW = 30
+FAMILIES_HINT = "category, prefix:SEPARATOR, or a CSV file with task,family; empty: none"
 
 
 class CompareScreen(DeckScreen[None]):
@@ -54,14 +54,10 @@ class CompareScreen(DeckScreen[None]):
     class Compared(Message):
         worked: Worked
 
-    @dataclass
-    class Exported(Message):
-        text: str
-        failed: bool
-
     def __init__(self, *sources: RunSource, comparing: Comparing | None = None) -> None:
         super().__init__()
         self.comparing = comparing or Comparing(sources)
+        self.exporting = CompareExporting(self)
         self.worked: Worked | None = None
         self._begun_at = 0.0
         self._due = False
@@ -77,6 +73,7 @@ class CompareScreen(DeckScreen[None]):
             yield DiscordantList("B", id="b-only")
         with VerticalScroll(id="text"):
             yield Detail()
+        yield EntryLine()
         yield ActionFooter(COMPARE)
 
     def on_mount(self) -> None:
@@ -159,6 +156,17 @@ class CompareScreen(DeckScreen[None]):
             return
         self.comparing.common_tasks = not self.comparing.common_tasks
         self._start_anew()
+
+    def action_families(self) -> None:
+        self.query_one(EntryLine).ask("families", self.comparing.families, 4_096, FAMILIES_HINT)
+
+    def on_entry_line_kept(self, event: EntryLine.Kept) -> None:
+        self.on_entry_line_left()
+        self.comparing.families = event.text.strip()
+        self._start_anew()
+
+    def on_entry_line_left(self) -> None:
+        self.query_one("#text" if self.detail else "#a-only").focus()
 
     def action_pick(self) -> None:
         from screens.arm_picker import ArmPicker
@@ -363,33 +371,7 @@ class CompareScreen(DeckScreen[None]):
     # --- export ---
 
     def action_export(self) -> None:
-        if refused(self.app):
-            return
-        if self.worked is None or self.worked.compared is None:
-            self.notify("nothing is worked out yet", markup=False)
-            return
-        from screens.export_screen import ExportScreen
+        self.exporting.ask()
 
-        folder = compare_export.default_folder([source.run for source in self.sources])
-        name = compare_export.name_of(self.comparing)
-        self.app.push_screen(ExportScreen("the comparison", compare_export.TITLES, folder, name), self._export_to)
-
-    def _export_to(self, wanted: compare_export.Wanted | None) -> None:
-        if wanted is not None and self.worked is not None and self.worked.compared is not None:
-            states = {label: source.state for source, label in self.comparing.labels.items()}
-            foreign = [source.folder for source in self.sources if not source.run.ours]
-            job = partial(compare_export.export, self.worked, states, wanted, foreign, self.sources[0].clock())
-            self.run_worker(partial(self._export, job, wanted.folder), thread=True, group="export")
-
-    def _export(self, job: partial[list[Path]], folder: Path) -> None:
-        try:
-            paths = job()
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            self.post_message(self.Exported(f"not written: {why} ({folder})", failed=True))
-        else:
-            names = ", ".join(path.name for path in paths)
-            self.post_message(self.Exported(f"{names} written to {folder}", failed=False))
-
-    def on_compare_screen_exported(self, event: Exported) -> None:
-        self.notify(clean_line(event.text), severity="error" if event.failed else "information", markup=False)
+    def on_exported(self, event: Exported) -> None:
+        self.exporting.tell(event)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.analysis.arms import Arm, ArmRef, ArmTrials, NoSuchArm, arm_refs, pick, trials_of
 from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
+from engine.analysis.given_families import families_in
 from engine.analysis.movers import Mover, movers
 from engine.analysis.pairs import Attempts
 from engine.analysis.sensitivity import Labels
@@ -40,6 +41,8 @@ class Wish:
     common_tasks: bool = False
     join: bool = False
     labelled: bool = True
+    families: str = ""
+    """`category`, `prefix:SEPARATOR`, a CSV file with task,family, or nothing."""
 
 
 def labels_of_runs(sources: Sequence[RunSource]) -> dict[RunSource, str]:
@@ -73,6 +76,7 @@ class Comparing:
         self.common_tasks = wish.common_tasks
         self.join = wish.join
         self.labelled = wish.labelled
+        self.families = wish.families
         self.problem = ""
         self._wish = wish
         self._chosen = False
@@ -188,7 +192,7 @@ class Comparing:
 
     @property
     def key(self) -> object:
-        return (tuple(self.arms), self.other, self.attempts, self.common_tasks, self.labelled)
+        return (tuple(self.arms), self.other, self.attempts, self.common_tasks, self.labelled, self.families)
 
     def job(self, labels_of: LabelsOf) -> Callable[[], Worked]:
         """To be called in a thread. Labels are taken now."""
@@ -197,11 +201,12 @@ class Comparing:
         if self.labelled:
             labels = {label: labels_of(source) for source, label in self.labels.items()}
         arms, other, attempts = list(self.arms), self.other, self.attempts
-        common, labelled, key = self.common_tasks, self.labelled, self.key
+        common, labelled, key, asked = self.common_tasks, self.labelled, self.key, self.families
         folders = {label: source.folder for source, label in self.labels.items() if source.run.ours}
 
         def work() -> Worked:
             try:
+                families, separator = families_in(asked, states.values())
                 trials = [trials_of(arm, states, labels) for arm in arms]
                 compared = compare_arms(
                     trials,
@@ -210,10 +215,14 @@ class Comparing:
                     attempts=attempts,
                     common_tasks=common,
                     labelled=labelled,
+                    families=families,
+                    separator=separator,
                     said=card_words(arms[0], arms[other], folders),
                 )
             except TasksDiffer as error:
                 return Worked(key, problem=clean_line(str(error)), tasks_differ=error.common > 0)
+            except OSError as error:
+                return Worked(key, problem=clean_line(f"{error.filename}: {error.strerror or error}"))
             except ValueError as error:
                 return Worked(key, problem=clean_line(str(error)))
             a, b = trials[0], trials[other]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from console.find_run import find_compared
 from console.follow import Shown, choose_output
 from console.out import Out
 from console.runs_dir import RUNS_DIR
+
+if TYPE_CHECKING:
+    from screens.comparing import Wish
 
 
 def compare(
@@ -63,10 +66,11 @@ def compare(
     printed += [name for name, file in (("html", html), ("svg", svg)) if file == "-"]
     if len(printed) > 1:
         raise Unusable(f"only one of {' and '.join(f'--{name}' for name in printed)} can go to stdout")
-    from console.compare_text import Asked, is_table
+    from console.compare_text import is_table
+    from screens.comparing import Wish
 
     paths = find_compared(runs, runs_dir)
-    asked = Asked(
+    asked = Wish(
         arms=tuple(arm or ()),
         baseline=baseline,
         attempts="first" if attempts == "first" else "all",
@@ -76,13 +80,11 @@ def compare(
         families=families,
     )
     tables = any(is_table(path) for path in paths)
-    to_a_file = bool(printed or html or svg or families)
+    to_a_file = bool(printed or html or svg)
     if not tables and not to_a_file and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
         from console.open_app import show_comparison
-        from screens.comparing import Wish
 
-        wish = Wish(asked.arms, baseline, asked.attempts, common_tasks, join, labels)
-        raise typer.Exit(show_comparison(paths, wish))
+        raise typer.Exit(show_comparison(paths, asked))
     _write(paths, asked, printed[0] if printed else "" if html or svg else "text", {"html": html, "svg": svg})
 
 
@@ -104,12 +106,11 @@ def _self_test(runs: list[str], as_json: bool) -> int:
     return 0 if ok else 1
 
 
-def _write(paths: list[Path], asked: object, printed: str, files: dict[str, str]) -> None:
-    from console.compare_text import WRITERS, Asked, document, gather, reports, text_lines
+def _write(paths: list[Path], asked: Wish, printed: str, files: dict[str, str]) -> None:
+    from console.compare_text import WRITERS, document, gather, reports, text_lines
     from console.run_condition import load
     from screens.compare_export import refuse_foreign, replace
 
-    assert isinstance(asked, Asked)
     found = gather(paths, lambda path: load(path)[0], labelled=asked.labelled)
     results = reports(found, asked)
     every = [report for _, report in results]

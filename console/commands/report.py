@@ -29,6 +29,12 @@ def report(
         bool, typer.Option("--join", help="Runs of the same arm over the same task set are its attempts.")
     ] = False,
     labels: Annotated[bool, typer.Option("--labels/--no-labels", help="Read causes that people have set.")] = True,
+    families: Annotated[
+        str,
+        typer.Option(
+            help="Resample families of tasks too: `category`, `prefix:SEPARATOR`, a CSV file with task,family."
+        ),
+    ] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Markdown to stdout, also without this.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document: sections, lines and tables.")] = False,
     html: Annotated[str, typer.Option(metavar="FILE", help="Write an HTML page; `-`: stdout.")] = "",
@@ -37,17 +43,20 @@ def report(
     """Question, population, acceptance rule, budget, result, sensitivity, limits, and what would settle the rest."""
     import msgspec
 
-    from console.compare_text import Asked, decided, gather
+    from console.compare_text import decided, gather
     from console.run_condition import load
     from engine.analysis.record_text import record_html, record_markdown
     from screens.compare_export import refuse_foreign, replace
+    from screens.comparing import Wish
 
     if attempts not in ("all", "first"):
         raise Unusable(f"--attempts {attempts!r}: expected `all` or `first`")
     if sum((markdown, as_json, html == "-")) > 1:
         raise Unusable("only one of --markdown, --json and --html - can go to stdout")
     paths = find_compared(runs, runs_dir)
-    asked = Asked(tuple(arm or ()), baseline, "first" if attempts == "first" else "all", common_tasks, join, labels)
+    asked = Wish(
+        tuple(arm or ()), baseline, "first" if attempts == "first" else "all", common_tasks, join, labels, families
+    )
     found = gather(paths, lambda path: load(path)[0], labelled=labels)
     record = decided(found, asked)
     out = Out()

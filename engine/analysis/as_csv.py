@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from engine.analysis.as_text import difference_line, mcnemar_line, rate_line, sides
+from engine.analysis.as_text import difference_line, family_line, mcnemar_line, rate_line, sides
 from engine.analysis.report import PairRow, Report, source_line
 from engine.text import clean_line
 
@@ -72,6 +72,8 @@ def _provenance(report: Report) -> Iterator[str]:
     yield from (f"source {source_line(source)}" for source in report.sources)
     yield from (rate_line(side, arm) for side, arm in sides(found))
     yield difference_line(found)
+    if family_line(found):
+        yield family_line(found)
     yield mcnemar_line(found)
     for view in found.sensitivity:
         yield (

@@ -117,6 +117,9 @@ def _differences(report: Report) -> list[tuple[str, float, float, float]]:
     """The baseline minus B, and minus every other arm where there are more; name, estimate, low, high."""
     delta = report.found.difference
     rows = [("A − B, points", delta.estimate, delta.low, delta.high)]
+    families = report.found.family_difference
+    if families is not None:
+        rows.append(("by families of tasks", families.estimate, families.low, families.high))
     shown = {arm.name for arm in report.found.arms}
     others = [arm for arm in report.standings if arm.name not in shown]
     rows += [(f"A − {arm.name}", arm.difference, arm.low, arm.high) for arm in others[: _MOST_ARMS - 2]]

@@ -12,6 +12,7 @@ from engine.analysis.arms import ArmTrials
 from engine.analysis.as_text import (
     cost_line,
     difference_line,
+    family_line,
     mcnemar_line,
     method_line,
     power_line,
@@ -138,6 +139,8 @@ def _budget(reports: Sequence[Report], runs: Mapping[str, RunState], stated: Map
 def _result(found: Comparison) -> Iterator[str]:
     yield from (rate_line(side, arm) for side, arm in sides(found))
     yield f"{difference_line(found)} {method_line(found.difference)}"
+    if family_line(found):
+        yield family_line(found)
     if reward_line(found):
         yield reward_line(found)
     yield mcnemar_line(found)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from console.commands.analyse import analyse
 from console.commands.compare import compare
 from console.commands.power import power
+from console.commands.report import report
 from console.errors import Unusable
 from tests.screens import fake_run
 from tests.screens.test_compare_screen import verdicts
@@ -139,3 +140,41 @@ def test_compare_resamples_families_where_it_is_asked_to(table: Path, tmp_path: 
     assert "by family" in told(*words, "--markdown", command=compare).stdout
     assert json.loads(told(table, "--json", command=compare).stdout)["family_difference"] is None
     assert "expected `category`" in refused(table, "--families", "x", command=compare)
+
+
+@pytest.mark.parametrize("form", ["--csv", "--markdown", "--html", "--svg"])
+def test_every_form_of_a_comparison_tells_of_families(table: Path, form: str) -> None:
+    words = [form, "-"] if form in ("--html", "--svg") else [form]
+    result = told(table, "--families", "prefix:__", *words, command=compare)
+    assert result.exit_code == 0, result.exception
+    assert ("by families of tasks" if form == "--svg" else "by family") in result.stdout
+    assert "famil" not in told(table, *words, command=compare).stdout
+
+
+def test_the_decision_record_tells_of_families(table: Path) -> None:
+    assert "by family" in told(table, "--families", "prefix:__", command=report).stdout
+    assert "by family" not in told(table, command=report).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        (("--markdown",), "# Analysis: A, B"),
+        (("--csv",), "benchmark,arm,rank"),
+        (("--html", "-"), "<!doctype html>"),
+        (("--json",), "{"),
+    ],
+)
+def test_an_analysis_is_printed_in_every_form(table: Path, words: tuple[str, ...], begins: str) -> None:
+    result = told(table, *words)
+    assert result.exit_code == 0, result.exception
+    assert result.stdout.startswith(begins) and "one.csv" in result.stdout
+
+
+def test_names_of_arms_end_no_block_and_are_no_markup(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("task,arm,reward\nt1,=```<b>,1\nt1,[x](y),0\n")
+    text = told(path, "--markdown").stdout
+    assert "\n````text\n" in text and "\n````\n" in text
+    assert "<b>" not in told(path, "--html", "-").stdout
+    assert ",'=```<b>," in told(path, "--csv").stdout

@@ -242,3 +242,14 @@ async def test_hostile_names_reach_no_strip(tmp_path: Path, size: tuple[int, int
             text = "".join(screen_lines(app))
             assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in text)
             assert all(len(line) <= size[0] for line in screen_lines(app))
+
+
+async def test_families_of_tasks_are_asked_on_a_line_and_shown_beside_the_difference(tmp_path: Path) -> None:
+    async with compared(tmp_path / "run", verdicts(3, 3, 2, 6, 1.0, 2.0)) as (app, pilot, _screen):
+        assert "by family" not in screen_text(app)
+        await pilot.press("f", *"prefix:-", "enter")
+        await until(pilot, lambda: "by family" in screen_text(app), "the families count")
+        await pilot.press("f", *(["backspace"] * 10), *"nowhere.csv", "enter")
+        await until(pilot, lambda: "expected `category`" in screen_text(app), "no such file")
+        await pilot.press("f", *(["backspace"] * 12), "enter")
+        await until(pilot, lambda: "A − B" in screen_text(app) and "by family" not in screen_text(app), "without again")
