@@ -11,6 +11,7 @@ import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -39,12 +40,24 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     note: str = ""
 
 
-class PriceTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PriceTable(msgspec.Struct, frozen=True, kw_only=True):
     """`dated` is the day on which the prices were looked up, `source` where."""
 
     dated: str
     source: str = ""
     models: dict[str, Price] = {}
+
+
+class _AsWritten(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    dated: str
+    source: str = ""
+    models: dict[str, dict[str, Any]] = {}
+
+
+_EXPECTED = (
+    'expected `dated = "YYYY-MM-DD"` and tables such as [models."my-model"] with input and output, in USD per million '
+    "tokens"
+)
 
 
 def cost_of(model: str, usage: Usage) -> float | None:
@@ -122,12 +135,16 @@ def _tables_with(own: Path) -> tuple[PriceTable, ...]:
 def read_prices(data: bytes, name: str) -> PriceTable:
     """`name` is what an error calls the file. Raises ModelInvalid."""
     try:
-        table = msgspec.toml.decode(data, type=PriceTable)
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
-        raise ModelInvalid(
-            f'{name}: {error}; expected `dated = "YYYY-MM-DD"` and tables such as [models."my-model"] with input and '
-            "output, in USD per million tokens"
-        ) from None
+        found = msgspec.toml.decode(data, type=_AsWritten)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ModelInvalid(f"{name}: {error}; {_EXPECTED}") from None
+    prices: dict[str, Price] = {}
+    for model, written in found.models.items():
+        try:
+            prices[model] = msgspec.convert(written, Price)
+        except msgspec.ValidationError as error:
+            raise ModelInvalid(f'{name}: models."{model}": {error}; {_EXPECTED}') from None
+    table = PriceTable(dated=found.dated, source=found.source, models=prices)
     if not re.fullmatch(r"20\d\d-[01]\d-[0-3]\d", table.dated):
         raise ModelInvalid(f'{name}: dated is "{table.dated[:40]}", expected a day, YYYY-MM-DD')
     for model, price in table.models.items():
