@@ -9,6 +9,7 @@ import msgspec
 from engine.agents import command, nop, oracle, replay
 from engine.agents.agent import Agent, AgentConfigInvalid, AgentTraits
 from engine.agents.harbor import traits as harbor
+from engine.agents.terminus2 import agent as terminus2
 from engine.events import ArmInfo
 
 
@@ -28,6 +29,7 @@ AGENTS: dict[str, Entry] = {
         Entry(nop.TRAITS, lambda arm: nop.NopAgent()),
         Entry(command.TRAITS, command.CommandAgent),
         Entry(replay.TRAITS, replay.ReplayAgent),
+        Entry(terminus2.TRAITS, terminus2.Terminus2Agent),
         Entry(harbor.TRAITS, harbor.make, harbor.traits_for),
     )
 }
