@@ -14,6 +14,7 @@ from engine.agents.capsules.capsule import CapsuleUnusable, Contents, place_of
 from engine.agents.capsules.recipe import Recipe, Say
 
 PYTHON = "python3"
+PYTHON_TAG = "python-v1"
 _VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 _COMPILE_SEC = 600.0
 _LEFT_OUT = (
@@ -84,8 +85,8 @@ def _make(tag: str, folder: Path, say: Say) -> Contents:
 
 
 RECIPE = Recipe(
-    tag="python-v1",
-    example="python-v1",
+    tag=PYTHON_TAG,
+    example=PYTHON_TAG,
     summary=f"Python {platform.python_version()} with its standard library",
     make=_make,
     network=False,
