@@ -21,6 +21,7 @@ SAID_AS_THEY_ARE = frozenset(
         "console.machine.trouble.Trouble",
         "console.settings.SettingsInvalid",
         "engine.agents.agent.AgentConfigInvalid",
+        "engine.agents.capsules.capsule.CapsuleUnusable",
         "engine.environments.docker.engine_api.EngineCallFailed",
         "engine.environments.docker.host_tools.ToolMissing",
         "engine.issues.TrialFailed",

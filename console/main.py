@@ -31,6 +31,7 @@ COMMANDS = (
     "replay",
     "export",
     "card",
+    "capsule",
     "scores",
     "agents",
     "doctor",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from engine.agents import command, nop, oracle, replay
+from engine.agents import claude_code, command, nop, oracle, replay
 from engine.agents.agent import Agent, AgentConfigInvalid, AgentTraits
 from engine.agents.harbor import traits as harbor
 from engine.agents.terminus2 import agent as terminus2
@@ -30,6 +30,7 @@ AGENTS: dict[str, Entry] = {
         Entry(command.TRAITS, command.CommandAgent),
         Entry(replay.TRAITS, replay.ReplayAgent),
         Entry(terminus2.TRAITS, terminus2.Terminus2Agent),
+        Entry(claude_code.TRAITS, claude_code.ClaudeCodeAgent, claude_code.traits_of),
         Entry(harbor.TRAITS, harbor.make, harbor.traits_for),
     )
 }

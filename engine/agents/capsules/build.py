@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 
 from engine.agents.capsules import store
 from engine.agents.capsules.capsule import Capsule, CapsuleUnusable
@@ -38,7 +39,15 @@ def build(tag: str, say: Say) -> Capsule:
                 ) from None
 
 
+_checked: set[str] = set()
+_checking = threading.Lock()
+
+
 def find_or_build(tag: str, say: Say) -> Capsule:
-    """As `build`, without reading every file of one that is there."""
-    found = store.find(tag)
+    """As `build`, but every file of one that is there is read once in this process only; then names, modes and sizes
+    are compared."""
+    with _checking:
+        found = store.find(tag, whole=tag not in _checked)
+        if found is not None:
+            _checked.add(tag)
     return found if found is not None else build(tag, say)

@@ -9,7 +9,7 @@ import anyio
 import msgspec
 
 from engine.agents.agent import GATEWAY_SOCKET, AgentSession
-from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
+from engine.agents.in_main.setup_failed import setup_failed
 
 SCRIPTS = Path(__file__).parents[1] / "capsules" / "forward"
 FOLDER = "/opt/trialdeck/forward"
@@ -58,17 +58,7 @@ class Forwarder:
         except msgspec.DecodeError:
             started = None
         if result.exit_code != 0 or started is None:
-            raise TrialFailed(
-                Issue(
-                    Severity.FATAL,
-                    Phase.AGENT,
-                    Code.AGENT_SETUP_FAILED,
-                    "the way to the model could not be opened in main: "
-                    + (f"no end within {START_SEC:.0f} s" if result.timed_out else f"{program} ended otherwise"),
-                    (Evidence("output", result.tail), Evidence("exit code", str(result.exit_code))),
-                    service="main",
-                )
-            )
+            raise setup_failed("the way to the model can't be opened in main", result)
         return cls(session, (program, path), started.port, started.pid)
 
     async def stop(self) -> None:

@@ -1,0 +1,125 @@
+"""What Claude Code's own stream says beside its steps: servers that it can't reach, tries again, how it ended."""
+
+from __future__ import annotations
+
+from engine.agents.agent import AgentSession
+from engine.issues import Code, Evidence, Issue, Phase, Severity
+from engine.models.failure_words import code_of_text
+from engine.models.model_call import CostSource
+from engine.trajectories.untyped import Record, items, number, record, text, whole
+
+_LIMITS = {"error_max_turns": "turns", "error_max_budget_usd": "money"}
+_MOST_NAMED = 20
+
+
+class ClaudeCodeEnd:
+    """Takes each record of the stream with its line in the agent's log; `finish` raises issues of what they say.
+
+    `log`: the log's path within the trial's folder, for evidence.
+    """
+
+    def __init__(self, session: AgentSession, log: str) -> None:
+        self._session = session
+        self._log = log
+        self._result: Record = {}
+        self._result_line = 0
+        self._version = ""
+
+    @property
+    def version(self) -> str:
+        """What the CLI calls its own version; "" before it said so."""
+        return self._version
+
+    @property
+    def ended(self) -> str:
+        """Its own word for how it ended, "" where it didn't say."""
+        word = text(self._result.get("subtype"))
+        return text(self._result.get("terminal_reason")) or "error" if word == "success" and self._failed else word
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What it reckons that all of it cost; None where it knows no price for one of the models."""
+        models = [record(each) for each in record(self._result.get("modelUsage")).values()]
+        if not models or any(model.get("costBasis") == "unknown" for model in models):
+            return None
+        return number(self._result.get("total_cost_usd"))
+
+    @property
+    def cost_source(self) -> CostSource:
+        return CostSource.AGENT
+
+    @property
+    def _failed(self) -> bool:
+        return self._result.get("is_error") is True
+
+    def take(self, line: int, found: Record) -> None:
+        match found.get("type"), found.get("subtype"):
+            case "system", "init":
+                self._version = text(found.get("claude_code_version")) or self._version
+                self._servers(line, found)
+            case "system", "api_retry":
+                self._session.activity(_retry(found))
+            case "result", _:
+                self._result, self._result_line = found, line
+
+    def finish(self) -> None:
+        if not self._result:
+            return
+        kind = text(self._result.get("subtype"))
+        if kind in _LIMITS:
+            said = "; ".join(text(each) for each in items(self._result.get("errors"))) or kind
+            self._issue(Severity.WARNING, Code.AGENT_LIMIT_REACHED, f"its limit of {_LIMITS[kind]}: {said}", said)
+        elif self._failed:
+            said = text(self._result.get("result")) or "; ".join(map(text, items(self._result.get("errors")))) or kind
+            first = said.strip().partition("\n")[0]
+            self._issue(Severity.ERROR, self._code(said), f"it ended in an error: {first}", said)
+        if denied := items(self._result.get("permission_denials")):
+            names = sorted({text(record(each).get("tool_name")) for each in denied} - {""})
+            message = f"{len(denied)} calls of its tools were not permitted: {', '.join(names[:_MOST_NAMED])}"
+            self._issue(Severity.WARNING, Code.AGENT_LIMIT_REACHED, message, message)
+
+    def _code(self, said: str) -> Code:
+        if text(self._result.get("terminal_reason")) == "prompt_too_long":
+            return Code.MODEL_CONTEXT_FULL
+        if self._result.get("stop_reason") == "refusal":
+            return Code.MODEL_REFUSED
+        status = whole(self._result.get("api_error_status"))
+        if status in (401, 403):
+            return Code.MODEL_AUTH_FAILED
+        of_the_model = status is not None or text(self._result.get("terminal_reason")) == "api_error"
+        passing = status is None or status in (408, 429) or status >= 500
+        found = code_of_text(said, vouched=passing) if of_the_model else None
+        return found or (Code.MODEL_FAILED if of_the_model else Code.HARNESS_FAILED)
+
+    def _servers(self, line: int, found: Record) -> None:
+        """A task whose tools are not there is another task."""
+        wanted = {server.name for server in self._session.task.environment.mcp_servers}
+        failed = [
+            f"{text(server.get('name'))} ({text(server.get('status')) or 'no status'})"
+            for server in map(record, items(found.get("mcp_servers")))
+            if text(server.get("name")) in wanted and server.get("status") in ("failed", "needs-auth")
+        ]
+        if failed:
+            self._session.issue(
+                Issue(
+                    Severity.ERROR,
+                    Phase.AGENT,
+                    Code.AGENT_SETUP_FAILED,
+                    f"Claude Code can't reach MCP servers of the task, and works without them: {', '.join(failed)}",
+                    (Evidence("its first record", ", ".join(failed), self._log, line),),
+                )
+            )
+
+    def _issue(self, severity: Severity, code: Code, message: str, said: str) -> None:
+        evidence = Evidence("its last record", said, self._log, self._result_line)
+        self._session.issue(Issue(severity, Phase.AGENT, code, f"Claude Code: {message}", (evidence,)))
+
+
+def _retry(found: Record) -> str:
+    status = whole(found.get("error_status"))
+    attempt, of = whole(found.get("attempt")), whole(found.get("max_retries"))
+    delay = number(found.get("retry_delay_ms"))
+    words = ["model:", str(status or ""), text(found.get("error")).replace("_", " ")]
+    words += [f"· try {attempt + 1} of {of + 1}"] if attempt is not None and of is not None else []
+    words += [f"in {delay / 1000:.0f} s"] if delay is not None else []
+    return " ".join(word for word in words if word)
