@@ -9,6 +9,7 @@ import msgspec
 
 from console.errors import Unusable, say
 from engine import events as ev
+from engine.issues import Issue
 from engine.runs.card import CardTask, RunCard
 from engine.runs.plan import Plan
 from engine.runs.start import EngineStandingBy, new_run_folder, new_run_id, save_card
@@ -18,12 +19,29 @@ from engine.text import clean_line
 
 def say_refusals(plan: Plan) -> None:
     """Raises Unusable where nothing is left to run."""
-    for task in plan.tasks:
-        for issue in task.refused:
-            ways = "".join(f" ({item.text})" for item in issue.evidence if item.label == "way out")
-            say(clean_line(f"{task.id} is not run: {issue.message}{ways}"))
+    for line in refusal_lines(plan):
+        say(line)
     if not any(trial.runnable for trial in plan.trials):
         raise Unusable("nothing to run: every task is refused")
+
+
+def refusal_lines(plan: Plan) -> list[str]:
+    """What is not run and why: whole arms, whole tasks, then tasks with one arm. Each is said once, however many
+    attempts there are."""
+    lines = [f"arm {arm} is not run: {_words(issue)}" for arm, issues in plan.unfit.items() for issue in issues]
+    lines += [f"{task.id} is not run: {_words(issue)}" for task in plan.tasks for issue in task.refused]
+    lines += [
+        f"{trial.task.id} is not run with arm {trial.arm.name}: {_words(issue)}"
+        for trial in plan.trials
+        if not trial.task.refused and trial.arm.name not in plan.unfit
+        for issue in trial.unfit
+    ]
+    return list(dict.fromkeys(clean_line(line) for line in lines))
+
+
+def _words(issue: Issue) -> str:
+    ways = "".join(f" ({item.text})" for item in issue.evidence if item.label == "way out")
+    return f"{issue.message}{ways}"
 
 
 def begin_run(

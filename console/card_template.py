@@ -44,7 +44,17 @@ agent = "nop"
 # mcp = []
 # skills = []
 # prompt = "prompt.md"   # its digest is pinned
-# parameters = { }
+# parameters = { }       # what its agent takes (`trialdeck agents NAME`)
+#
+# Of an agent that calls a model, beside model and effort:
+# protocol = "anthropic"              # openai-chat, openai-responses or anthropic; else the agent's first
+# temperature = 0.7
+# context_tokens = 200000
+# max_output_tokens = 32000
+# Where the model is reached is not part of what is measured; a key itself never stands here:
+# base_url = "http://127.0.0.1:8000/v1"
+# key_env = "MODEL_API_KEY"           # or key_file = "~/keys/model"
+# headers = { X-Team = "evals" }      # a value may be "${VAR}"
 
 # Which trials `trialdeck rerun` may run again once people have decided their cause; the same for every arm.
 [retries]

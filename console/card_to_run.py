@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,7 @@ import typer
 from console.errors import Unusable
 from engine.runs.card import Conduct, RunCard
 from engine.runs.card_file import SUFFIX, read_draft, resolve
+from engine.runs.endpoints import with_endpoints
 from engine.tasks.folder import TASK_FILE
 from engine.tasks.task_set import TaskSet
 
@@ -27,6 +29,9 @@ _MEASURED = frozenset(
         "retry_cause",
         "retries",
         "redo_verdict",
+        "model",
+        "model_api_protocol",
+        "effort",
     }
 )
 _CONDUCT = {"concurrency": "concurrency", "max_cost": "max_cost_usd", "keep": "keep"}
@@ -39,8 +44,11 @@ def card_file_among(paths: list[Path]) -> Path | None:
     return paths[0]
 
 
-def card_from_file(context: typer.Context, path: Path, conduct: Conduct) -> tuple[RunCard, TaskSet]:
-    """What is typed beside a card may be conduct, where it goes before the card's; it can't change what is measured."""
+def card_from_file(
+    context: typer.Context, path: Path, conduct: Conduct, endpoint: Mapping[str, str]
+) -> tuple[RunCard, TaskSet]:
+    """What is typed beside a card may be conduct, or where the model is reached (`endpoint`): there it goes before the
+    card's. It can't change what is measured."""
     typed = {
         name
         for name in context.params
@@ -49,6 +57,7 @@ def card_from_file(context: typer.Context, path: Path, conduct: Conduct) -> tupl
     if clash := sorted(typed & _MEASURED):
         raise Unusable(f"--{clash[0].replace('_', '-')} is said by the card ({path}); change it there")
     card, task_set = resolve(path, read_draft(path))
+    card = with_endpoints(card, {key: [value] for key, value in endpoint.items()})
     kept = {name: getattr(conduct, field) for name, field in _CONDUCT.items() if name in typed}
     merged = msgspec.structs.replace(
         card.conduct,

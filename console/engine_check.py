@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from engine.environments.docker.endpoint import Endpoint, find_endpoint
+from engine.environments.docker.endpoint import Endpoint, find_endpoint, is_here
 from engine.events import HostInfo
 
 ANSWER_SEC = 10.0
@@ -79,6 +79,7 @@ def engine_host() -> HostInfo:
         cpus=float(info.get("NCPU") or 0),
         memory_mb=int(info.get("MemTotal") or 0) >> 20,
         docker=str(info.get("ServerVersion", "")),
+        elsewhere=not is_here(endpoint, info),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from engine.events import HostInfo
+from console.begin_run import refusal_lines
+from engine.events import ArmInfo, HostInfo
 from engine.runs.plan import Plan, PlannedTask
 from engine.tasks.task import Task
 from engine.tasks.task_set import TaskSet
@@ -14,26 +15,47 @@ from engine.trial.job import limits_of
 from screens.format import count
 
 
-def plan_lines(plan: Plan, task_set: TaskSet, host: HostInfo, *, seed: int, concurrency: int) -> Iterator[str]:
-    """Trials in their order, what each task takes, its images, what is refused and why."""
+def plan_lines(
+    plan: Plan, task_set: TaskSet, host: HostInfo, arms: Sequence[ArmInfo], *, seed: int, concurrency: int
+) -> Iterator[str]:
+    """The arms, trials in their order, what each task takes, its images, what is refused and why."""
     runnable = [trial for trial in plan.trials if trial.runnable]
     version = f" {task_set.version}" if task_set.version else ""
     tasks = count(len(plan.tasks), "task")
     yield f"task set  {clean_line(task_set.name)}{version} · digest {task_set.digest[:12]} · {tasks}"
     engine = f"Docker {host.docker or '—'} · Compose {host.compose or '—'}"
     yield f"host      {host.cpus:g} CPUs · {host.memory_mb} MiB · {engine}"
+    for number, arm in enumerate(arms):
+        yield f"{'' if number else 'arms':<9} {arm_text(arm)}"
     yield f"trials    {len(runnable)} of {len(plan.trials)} · {concurrency} at once · order interleaved, seed {seed}"
     yield ""
     yield f"{'task':<34} {'cpus':>5} {'MiB':>7} {'agent s':>8} {'verify s':>8}  images"
     for planned in plan.tasks:
         if planned.task is not None and not planned.refused:
             yield _task_line(planned, planned.task)
-    yield from _notes("refused", [(task.id, issue.message) for task in plan.tasks for issue in task.refused])
+    if refused := refusal_lines(plan):
+        yield from ("", "refused", *(f"  {line}" for line in refused))
     yield from _notes("warnings", [(task.id, issue.message) for task in plan.tasks for issue in task.warnings])
     yield ""
     yield "order"
     for trial in runnable:
         yield f"{trial.position:>5}  {clean_line(trial.task.id)} · {trial.arm.name} · attempt {trial.attempt}"
+
+
+def arm_text(arm: ArmInfo) -> str:
+    """Agent and model of an arm, and where its model is reached, in a line."""
+    agent = f"{arm.agent} {arm.agent_version}".strip()
+    parts = [f"{arm.name}: {agent}" if arm.name != arm.agent else agent]
+    if arm.model:
+        parts.append(f"model {arm.model}" + (f" over {arm.protocol}" if arm.protocol else ""))
+    parts += [f"{what} {value}" for what, value in (("effort", arm.effort), ("at", arm.endpoint.base_url)) if value]
+    if arm.temperature is not None:
+        parts.append(f"temperature {arm.temperature:g}")
+    if key := arm.endpoint.key_env or arm.endpoint.key_file:
+        parts.append(f"key from {key}")
+    if arm.capsules:
+        parts.append(f"capsules {', '.join(arm.capsules)}")
+    return clean_line(" · ".join(parts), 400)
 
 
 def _task_line(planned: PlannedTask, task: Task) -> str:

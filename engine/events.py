@@ -77,11 +77,14 @@ class TaskSetInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class HostInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The host of the Docker engine. `elsewhere`: it is not the one that trialdeck runs on."""
+
     name: str = ""
     cpus: float = 0
     memory_mb: int = 0
     docker: str = ""
     compose: str = ""
+    elsewhere: bool = False
 
 
 class RunPlanned(Event, frozen=True, kw_only=True):

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from console.begin_run import refusal_lines
 from console.engine_check import NoEngine, engine_host
-from console.errors import Unusable
+from console.errors import Unusable, say
 from console.find_run import find_own_run
 from console.follow import choose_output, follow
 from console.runs_dir import RUNS_DIR
@@ -16,6 +17,7 @@ from engine.layout import EVENTS
 from engine.owner import engine_alive
 from engine.readers.run_folder import RunFolderReader
 from engine.runs.card import read_card
+from engine.runs.endpoints import with_endpoints
 from engine.runs.from_card import plan_from_card
 from engine.runs.resume import Remaining, remaining
 from engine.runs.start import amended, launch_engine, save_card, visible_environment
@@ -28,6 +30,15 @@ def resume(
     runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Another number of trials at once.")] = None,
     max_cost: Annotated[float | None, typer.Option(min=0, help="Another spend cap.", metavar="USD")] = None,
+    model_base_url: Annotated[
+        list[str] | None, typer.Option(help="Where the models are now; ARM=URL for one arm.", metavar="URL")
+    ] = None,
+    model_key_env: Annotated[
+        list[str] | None, typer.Option(help="The variable that holds the key; ARM=VARIABLE.", metavar="VARIABLE")
+    ] = None,
+    model_key_file: Annotated[
+        list[str] | None, typer.Option(help="A file that holds the key; ARM=FILE.", metavar="FILE")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what stays and what runs, and stop.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
@@ -38,10 +49,15 @@ def resume(
     card = read_card(folder)
     if engine_alive(folder):
         raise Unusable(f"{folder}: its engine still runs; `trialdeck watch {run}` shows it")
-    left = remaining(plan_from_card(card, visible_environment(card.allowed_host_env)), _state(folder))
+    wanted = {"base_url": model_base_url or (), "key_env": model_key_env or (), "key_file": model_key_file or ()}
+    card = with_endpoints(card, wanted, by=who_am_i())
+    plan = plan_from_card(card, visible_environment(card.allowed_host_env))
+    left = remaining(plan, _state(folder))
     if dry_run:
-        print("\n".join(_lines(left)))
+        print("\n".join([*_lines(left), *refusal_lines(plan)]))
         raise typer.Exit(0)
+    for line in refusal_lines(plan):
+        say(line)
     if not left.todo:
         raise Unusable(f"{folder}: nothing is left to run: every trial has a verdict or is refused")
     try:

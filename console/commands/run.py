@@ -16,11 +16,13 @@ from console.card_to_run import card_file_among, card_from_file
 from console.engine_check import NoEngine, ask_compose_version, compose_version, engine_host, local_host
 from console.errors import Unusable, say
 from console.follow import choose_output, follow
+from console.model_options import BaseUrl, Effort, Key, KeyEnv, KeyFile, Model, Protocol, defaults_of, refuse_key
 from console.out import Out
 from console.runs_dir import RUNS_DIR
 from engine import events as ev
 from engine.agents.arms import name_arms
 from engine.events import HostInfo
+from engine.runs.agent_refusals import fit_of
 from engine.runs.card import Conduct, RetryPolicy, RunCard
 from engine.runs.plan import make_plan
 from engine.runs.start import EngineStandingBy, visible_environment
@@ -43,6 +45,13 @@ def run(
         list[str] | None,
         typer.Option(help="An arm: NAME[:key=value,…]. Give it again for another arm.", metavar="ARM"),
     ] = None,
+    model: Model = None,
+    model_base_url: BaseUrl = None,
+    model_api_protocol: Protocol = None,
+    model_key_env: KeyEnv = None,
+    model_key_file: KeyFile = None,
+    effort: Effort = None,
+    model_api_key: Key = None,
     arm_name: Annotated[list[str] | None, typer.Option(help="Names of the arms, in order.")] = None,
     attempts: Annotated[int, typer.Option(min=1, help="Attempts of each arm on each task.")] = 1,
     concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.")] = DEFAULT_CONCURRENCY,
@@ -77,6 +86,8 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
 ) -> None:
     """Run tasks, and watch them live."""
+    refuse_key(model_api_key)
+    defaults = defaults_of(context.params)
     standing_by = None if dry_run else context.with_resource(EngineStandingBy())
     compose = ask_compose_version()
     conduct = Conduct(
@@ -87,7 +98,7 @@ def run(
         working_folder=str(Path.cwd()),
     )
     if (card_file := card_file_among(paths)) is not None:
-        card, task_set = card_from_file(context, card_file, conduct)
+        card, task_set = card_from_file(context, card_file, conduct, defaults)
     else:
         if not agent:
             raise Unusable(
@@ -95,7 +106,7 @@ def run(
             )
         if not 0 < timeout_factor < float("inf"):
             raise Unusable(f"--timeout-factor is {timeout_factor:g}, expected a number above 0")
-        arms = name_arms(agent, arm_name or [])
+        arms = name_arms(agent, arm_name or [], defaults)
         task_set = find_tasks(paths, include or (), exclude or ())
         allowed = _names(allow_host_env or [])
         if sys.stdin.isatty() and sys.stdout.isatty() and not as_json and not dry_run:
@@ -131,11 +142,12 @@ def run(
         host=host,
         allowed_host_env=visible_environment(card.allowed_host_env),
         allow_smaller_host=allow_smaller_host,
+        fits=fit_of(card.arms, os.environ, host),
     )
     if dry_run:
         from console.plan_text import plan_lines
 
-        shown = plan_lines(plan, task_set, host, seed=card.seed, concurrency=card.conduct.concurrency)
+        shown = plan_lines(plan, task_set, host, card.arms, seed=card.seed, concurrency=card.conduct.concurrency)
         Out().lines(list(shown))
         raise typer.Exit(0 if any(trial.runnable for trial in plan.trials) else 2)
     say_refusals(plan)
@@ -169,7 +181,7 @@ def _host(compose: str, *, dry_run: bool) -> HostInfo:
             raise Unusable(str(error)) from None
         say(str(error))
         host = local_host()
-    return HostInfo(name=host.name, cpus=host.cpus, memory_mb=host.memory_mb, docker=host.docker, compose=compose)
+    return msgspec.structs.replace(host, compose=compose)
 
 
 def _ask_for_variables(task_set: TaskSet, allowed: tuple[str, ...]) -> tuple[str, ...]:

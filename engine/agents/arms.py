@@ -31,14 +31,17 @@ MODEL_PARAMETERS: dict[str, str] = {
 ANY_NAME = ".*"
 """How the name of a parameter ends that stands for many: `kwargs.*` takes `kwargs.version` and whatever else."""
 
+NO_DEFAULTS: Mapping[str, str] = {}
+
 _PAIR = re.compile(r"([a-z_]+(?:\.\w+)?)=((?:[^,\\]|\\.)*)(?:,|$)", re.DOTALL)
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _OF_A_VARIABLE = re.compile(r"(?:\w+ )?\$\{\w+\}", re.ASCII)
 
 
-def parse_arm(text: str, name: str | None = None) -> ArmInfo:
+def parse_arm(text: str, name: str | None = None, defaults: Mapping[str, str] = NO_DEFAULTS) -> ArmInfo:
     """`replay:sessions=recorded` -> an arm. A comma in a value is written `\\,`, and a backslash may be written `\\\\`;
-    before any other letter it stands for itself.
+    before any other letter it stands for itself. `defaults` are of MODEL_PARAMETERS, for an arm that calls a model and
+    doesn't say its own.
 
     Raises AgentConfigInvalid for an unknown agent, an unknown key or a part that is no `key=value`.
     """
@@ -60,9 +63,18 @@ def parse_arm(text: str, name: str | None = None) -> ArmInfo:
             raise AgentConfigInvalid(f'agent "{agent}": parameter {key} is given twice')
         parameters[key] = value
         position = found.end()
-    arm = arm_of(name or arm_name(agent, parameters), agent, parameters)
+    arm = arm_of(name or arm_name(agent, parameters), agent, _with_defaults(AGENTS[agent].traits, parameters, defaults))
     make_agent(arm)
     return arm
+
+
+def _with_defaults(
+    traits: AgentTraits, parameters: Mapping[str, str], defaults: Mapping[str, str]
+) -> Mapping[str, str]:
+    """An arm that says where its key is says both: a key comes from one place."""
+    own_key = {"key_env", "key_file"} & parameters.keys()
+    fit = {key: value for key, value in defaults.items() if not (own_key and key in ("key_env", "key_file"))}
+    return {**fit, **parameters} if traits.calls_model else parameters
 
 
 def arm_of(name: str, agent: str, parameters: Mapping[str, str]) -> ArmInfo:
@@ -179,22 +191,29 @@ def _headers(text: str, what: str) -> dict[str, str]:
     return headers
 
 
-def name_arms(specs: list[str], names: list[str]) -> list[ArmInfo]:
-    """Arms with names: given ones in order, else the agent's name, numbered where it would repeat."""
+def name_arms(specs: list[str], names: list[str], defaults: Mapping[str, str] = NO_DEFAULTS) -> list[ArmInfo]:
+    """Arms with names: given ones in order, else the agent's name, numbered where it would repeat. `defaults` as
+    `parse_arm` takes them; raises AgentConfigInvalid where none of the arms calls a model."""
+    if defaults and not any(AGENTS[agent].traits.calls_model for agent in _agents(specs) if agent in AGENTS):
+        raise AgentConfigInvalid(f"{next(iter(defaults))} is given, but no arm calls a model")
     if names and len(names) != len(specs):
         raise AgentConfigInvalid(f"{len(specs)} --agent but {len(names)} --arm-name: give one name for each, or none")
     arms: list[ArmInfo] = []
     for index, spec in enumerate(specs):
-        arm = parse_arm(spec, names[index] if names else None)
+        arm = parse_arm(spec, names[index] if names else None, defaults)
         taken = {other.name for other in arms}
         if arm.name in taken:
             if names:
                 raise AgentConfigInvalid(f'two arms are named "{arm.name}": names must differ')
             number = next(n for n in range(2, len(specs) + 2) if f"{arm.name}-{n}" not in taken)
-            arm = parse_arm(spec, f"{arm.name}-{number}")
+            arm = parse_arm(spec, f"{arm.name}-{number}", defaults)
         check_arm_name(arm.name)
         arms.append(arm)
     return arms
+
+
+def _agents(specs: Sequence[str]) -> list[str]:
+    return [spec.partition(":")[0] for spec in specs]
 
 
 def check_arm_name(name: str) -> None:

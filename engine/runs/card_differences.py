@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -26,6 +27,8 @@ _MEANS = {
     "order": "trials ran in another order",
 }
 _CONDUCT = frozenset({"conduct", "amendments", "name"})
+_ENDPOINT = re.compile(r"arms\..+\.endpoint\.\w+(\..*)?")
+"""Where an arm's model is reached."""
 
 
 class CardDifference(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,9 +52,13 @@ def card_differences(a: RunCard, b: RunCard) -> list[CardDifference]:
             continue
         top = field.partition(".")[0]
         found.append(
-            CardDifference(field=field, a=before, b=after, meaning=_MEANS.get(top, ""), conduct=top in _CONDUCT)
+            CardDifference(field=field, a=before, b=after, meaning=_MEANS.get(top, ""), conduct=_is_conduct(field))
         )
     return sorted(found, key=lambda one: (one.conduct, not one.meaning))
+
+
+def _is_conduct(field: str) -> bool:
+    return field.partition(".")[0] in _CONDUCT or _ENDPOINT.fullmatch(field) is not None
 
 
 def incomparable(differences: list[CardDifference]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,11 @@ from engine.trial.job import Keep
 from engine.version import VERSION
 
 SUFFIX = ".toml"
-AGENT_VERSION = "1"
 
 
 class DraftArm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`prompt` is a file whose digest is pinned."""
+    """`prompt` is a file whose digest is pinned. From `protocol` on: how the model is called, as MODEL_PARAMETERS has
+    it; `base_url`, `key_env`, `key_file` and `headers` say where it is reached, and are no part of what is measured."""
 
     agent: str
     name: str = ""
@@ -53,6 +53,24 @@ class DraftArm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mcp: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
     prompt: str = ""
+    protocol: str = ""
+    temperature: float | None = None
+    context_tokens: int | None = None
+    max_output_tokens: int | None = None
+    base_url: str = ""
+    key_env: str = ""
+    key_file: str = ""
+    headers: dict[str, str] = {}
+
+    def calling(self, base: Path) -> dict[str, str]:
+        """How the model is called, as text like that of an arm on the command line. `base` is the card's folder."""
+        said = {name: getattr(self, name) for name in ("protocol", "base_url", "key_env", "key_file")}
+        numbers = {name: getattr(self, name) for name in ("temperature", "context_tokens", "max_output_tokens")}
+        headers = "; ".join(f"{name}: {value}" for name, value in self.headers.items())
+        plain = {**said, **{name: str(value) for name, value in numbers.items() if value is not None}}
+        if self.key_file and not self.key_file.startswith("~"):
+            plain["key_file"] = str(base / self.key_file)
+        return {key: value for key, value in {**plain, "headers": headers}.items() if value}
 
 
 class DraftTaskSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -226,13 +244,17 @@ def _arms(path: Path, base: Path, drafts: Sequence[DraftArm]) -> list[ev.ArmInfo
         try:
             check_arm_name(name)
             traits = AGENTS[draft.agent].traits if draft.agent in AGENTS else None
+            calling = draft.calling(base)
             if traits is not None:
                 check_parameters(traits, draft.parameters, place)
+                check_parameters(traits, calling, place)
             own = {key for key in draft.parameters if traits is None or takes(traits, key)}
+            if twice := sorted((draft.parameters.keys() - own) & _said(draft, calling)):
+                raise AgentConfigInvalid(f"{twice[0]} is said twice: as a key of the arm and in its parameters")
             arm = ev.ArmInfo(
                 name=name,
                 agent=draft.agent,
-                agent_version=AGENT_VERSION,
+                agent_version=traits.version if traits is not None else "",
                 model=draft.model,
                 parameters={key: value for key, value in draft.parameters.items() if key in own},
                 provider=draft.provider,
@@ -243,7 +265,9 @@ def _arms(path: Path, base: Path, drafts: Sequence[DraftArm]) -> list[ev.ArmInfo
                 prompt_digest=_file_digest(base / draft.prompt, place) if draft.prompt else "",
             )
             if traits is not None:
-                arm = with_model(arm, {key: value for key, value in draft.parameters.items() if key not in own})
+                arm = with_model(
+                    arm, {**calling, **{key: value for key, value in draft.parameters.items() if key not in own}}
+                )
             make_agent(arm)
         except AgentConfigInvalid as error:
             raise CardInvalid(f"{place}: {error}") from None
@@ -251,6 +275,10 @@ def _arms(path: Path, base: Path, drafts: Sequence[DraftArm]) -> list[ev.ArmInfo
             raise CardInvalid(f'{place}: two arms are named "{arm.name}": names must differ')
         arms.append(arm)
     return arms
+
+
+def _said(draft: DraftArm, calling: Mapping[str, str]) -> set[str]:
+    return {*calling, *(key for key in ("model", "effort") if getattr(draft, key))}
 
 
 def _file_digest(path: Path, place: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from engine.issues import Code, Issue, Severity
+from engine.runs.agent_refusals import fit_of
 from engine.runs.card import CardInvalid, RunCard
 from engine.runs.plan import Plan, make_plan
 from engine.tasks.folder import read_task
@@ -15,7 +17,8 @@ from engine.tasks.task_set import BrokenTask, TaskSet
 
 
 def plan_from_card(card: RunCard, host_env: Mapping[str, str]) -> Plan:
-    """The same plan as when the run began. Raises CardInvalid where a task is no longer what it was."""
+    """The same plan as when the run began, but for what this host gives the arms now: keys, programs, an engine. Raises
+    CardInvalid where a task is no longer what it was."""
     tasks: list[Task] = []
     broken: list[BrokenTask] = []
     for pinned in card.tasks:
@@ -52,4 +55,5 @@ def plan_from_card(card: RunCard, host_env: Mapping[str, str]) -> Plan:
         host=card.conduct.host,
         allowed_host_env=host_env,
         allow_smaller_host=card.cpus_cap is not None,
+        fits=fit_of(card.arms, os.environ, card.conduct.host),
     )

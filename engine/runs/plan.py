@@ -11,6 +11,7 @@ import msgspec
 
 from engine.events import ArmInfo, HostInfo
 from engine.issues import Code, Evidence, Issue, Severity
+from engine.runs.agent_refusals import ArmFit, cannot_take, plain_fit
 from engine.runs.refusals import refusals
 from engine.tasks.compose_limits import declared_limits
 from engine.tasks.compose_names import taken_alone
@@ -36,22 +37,31 @@ class PlannedTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlannedTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """`unfit`: why its arm's agent can't do its task."""
+
     trial: str
     task: PlannedTask
     arm: ArmInfo
     attempt: int
     position: int
+    unfit: tuple[Issue, ...] = ()
+
+    @property
+    def refused(self) -> tuple[Issue, ...]:
+        return (*self.task.refused, *self.unfit)
 
     @property
     def runnable(self) -> bool:
-        return not self.task.refused
+        return not self.refused
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """`trials` in the order in which they are to start."""
+    """`trials` in the order in which they are to start. `unfit`: why arms can't run at all, by their names; their
+    trials say so, too."""
 
     tasks: tuple[PlannedTask, ...]
     trials: tuple[PlannedTrial, ...]
+    unfit: dict[str, tuple[Issue, ...]] = {}
 
 
 def make_plan(
@@ -63,8 +73,11 @@ def make_plan(
     host: HostInfo,
     allowed_host_env: Mapping[str, str],
     allow_smaller_host: bool = False,
+    fits: Mapping[str, ArmFit] | None = None,
 ) -> Plan:
-    """Pure: the same arguments give the same plan."""
+    """The same arguments give the same plan. `fits` is what `fit_of` says of the arms on this host (None: nothing is
+    known but what their agents can take)."""
+    fits = plain_fit(arms) if fits is None else fits
     tasks = [PlannedTask(id=broken.id, task=None, refused=(broken.issue,)) for broken in task_set.broken] + [
         _planned(task, arms, host, allowed_host_env, allow_smaller_host=allow_smaller_host) for task in task_set.tasks
     ]
@@ -73,6 +86,12 @@ def make_plan(
     by_id = {task.id: task for task in tasks}
     by_name = {arm.name: arm for arm in arms}
     names: set[str] = set()
+    unfit = {
+        (task.id, arm.name): fits[arm.name].problems
+        or (cannot_take(task.task, arm, fits[arm.name].traits) if task.task is not None else ())
+        for task in tasks
+        for arm in arms
+    }
     trials = tuple(
         PlannedTrial(
             trial=trial_name(task, arm, attempt, names),
@@ -80,10 +99,13 @@ def make_plan(
             arm=by_name[arm],
             attempt=attempt,
             position=position,
+            unfit=unfit[task, arm],
         )
         for position, (task, arm, attempt) in enumerate(order, 1)
     )
-    return Plan(tasks=tuple(tasks), trials=trials)
+    return Plan(
+        tasks=tuple(tasks), trials=trials, unfit={name: fit.problems for name, fit in fits.items() if fit.problems}
+    )
 
 
 def interleaved(tasks: Sequence[str], arms: Sequence[str], attempts: int, seed: int) -> list[tuple[str, str, int]]:

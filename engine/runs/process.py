@@ -171,7 +171,11 @@ def _announce(log: EventLog, card: RunCard, plan: Plan) -> None:
     """What is going to be measured; what is refused ends right here. Says nothing twice, unless the run is conducted
     otherwise from now on."""
     before, conduct = log.state.plan, card.conduct
-    as_before = before is not None and before.max_cost_usd == conduct.max_cost_usd
+    as_before = (
+        before is not None
+        and before.max_cost_usd == conduct.max_cost_usd
+        and [arm.endpoint for arm in before.arms] == [arm.endpoint for arm in card.arms]
+    )
     if not as_before or log.state.concurrency != conduct.concurrency:
         log.append(
             ev.RunPlanned(
@@ -222,7 +226,7 @@ def _refuse(log: EventLog, planned: PlannedTrial) -> None:
     """What the plan doesn't let run ends here, unless it had run before."""
     if planned.runnable or log.state.trials[planned.trial].state not in (QUEUED, WAITING, INTERRUPTED):
         return
-    for issue in planned.task.refused:
+    for issue in planned.refused:
         log.append(ev.IssueRaised(trial=planned.trial, issue=issue))
     log.append(ev.TrialFinished(trial=planned.trial, outcome="refused"))
 

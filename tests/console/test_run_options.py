@@ -11,9 +11,14 @@ import pytest
 from console.begin_run import say_refusals
 from console.commands.run import _names
 from console.errors import Unusable
+from console.model_options import defaults_of, refuse_key
 from console.open_app import farewell
+from engine.agents.agent import AgentConfigInvalid
+from engine.agents.arms import name_arms
+from engine.events import Endpoint
 from engine.issues import Code, Issue, Severity
 from engine.runs.plan import Plan, PlannedTask
+from tests.engine.agents.model_agent import register
 from tests.engine.tasks.task_folders import make_task
 
 
@@ -56,3 +61,32 @@ def test_what_a_task_says_before_a_run_begins_is_no_terminal_code(capsys: pytest
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "wants this" in said
     assert not {"\x1b", "\x9b", "\x07"} & set(said)
+
+
+def test_a_model_is_the_default_of_the_arms_that_call_one_and_don_t_say_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    register(monkeypatch)
+    typed: dict[str, str | None] = {
+        "model": "big",
+        "model_base_url": "http://h/v1",
+        "model_key_env": "K",
+        "effort": "low",
+    }
+    specs = ["tester", "tester:model=small,effort=high", "tester:key_file=f", "oracle"]
+    first, own, keyed, oracle = name_arms(specs, [], defaults_of({**typed, "agent": None}))
+    assert (first.model, first.effort, first.endpoint) == ("big", "low", Endpoint(base_url="http://h/v1", key_env="K"))
+    assert (own.model, own.effort, own.endpoint.base_url) == ("small", "high", "http://h/v1")
+    assert (keyed.endpoint.key_env, keyed.endpoint.key_file) == ("", "f")
+    assert (oracle.model, oracle.endpoint) == ("", Endpoint())
+    with pytest.raises(AgentConfigInvalid, match="no arm calls a model"):
+        name_arms(["oracle"], [], defaults_of(typed))
+
+
+def test_a_key_is_not_taken_on_the_command_line_and_not_repeated() -> None:
+    with pytest.raises(Unusable, match="--model-key-env NAME") as refused:
+        refuse_key("sk-marked")
+    assert "marked" not in str(refused.value)
+    refuse_key(None)
+    with pytest.raises(Unusable, match="give one of them"):
+        defaults_of({"model_key_env": "A", "model_key_file": "b"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,6 +41,12 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         if (self.certificates / "cert.pem").is_file():
             context.load_cert_chain(self.certificates / "cert.pem", self.certificates / "key.pem")
         return context
+
+
+def is_here(endpoint: Endpoint, info: Mapping[str, Any]) -> bool:
+    """Does the daemon that gave this answer to `info` see the files of this host? One in a virtual machine or behind a
+    forwarded socket has another name."""
+    return endpoint.is_socket and info.get("Name") == socket.gethostname()
 
 
 def config_folder(environ: Mapping[str, str] = os.environ) -> Path:

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import socket
-from typing import Any
-
 import msgspec
 
-from engine.environments.docker.endpoint import Endpoint
+from engine.environments.docker.endpoint import is_here
 from engine.environments.docker.engine_api import Engine
 from engine.environments.environment import EnvironmentSpec
-
-
-def is_here(endpoint: Endpoint, info: dict[str, Any]) -> bool:
-    """By the daemon's own answer to `info`. A daemon in a virtual machine or behind a forwarded socket has another
-    name."""
-    return endpoint.is_socket and info.get("Name") == socket.gethostname()
 
 
 class Locality:

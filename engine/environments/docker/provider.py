@@ -16,12 +16,12 @@ import msgspec
 from engine.environments.docker import labels
 from engine.environments.docker.build import Builds
 from engine.environments.docker.daemon_events import DaemonEvents
-from engine.environments.docker.endpoint import cli_environment, find_endpoint
+from engine.environments.docker.endpoint import cli_environment, find_endpoint, is_here
 from engine.environments.docker.engine_api import UNREACHABLE, Engine, EngineCallFailed, filters
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import from_daemon
 from engine.environments.docker.host_tools import ToolMissing, plugin, run_tool
-from engine.environments.docker.locality import Locality, is_here
+from engine.environments.docker.locality import Locality
 from engine.environments.docker.neighbours import Neighbours
 from engine.environments.docker.project import ProjectEnvironment
 from engine.environments.docker.pull import Images

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -9,12 +10,13 @@ import msgspec
 import pytest
 
 from console.card_template import TEMPLATE
-from engine.events import ArmInfo
+from engine.events import ArmInfo, Endpoint
 from engine.runs.card import CardInvalid, RunCard, read_card, write_card
 from engine.runs.card_differences import card_differences, incomparable
 from engine.runs.card_file import freeze, read_draft, resolve
 from engine.runs.start import amended
 from engine.triage.causes import Cause
+from tests.engine.agents.model_agent import register
 from tests.engine.tasks.task_folders import make_task
 
 CARD = """
@@ -153,3 +155,88 @@ def test_other_content_of_a_task_makes_scores_incomparable(place: Path) -> None:
     b = resolved(written(place))
     assert {one.field for one in card_differences(a, b)} == {"tasks.a", "task_set.digest"}
     assert any("only tasks of the same content" in meaning for meaning in incomparable(card_differences(a, b)))
+
+
+MODEL_ARM = """
+name = "mine"
+[task_set]
+paths = ["tasks"]
+[[arms]]
+agent = "tester"
+model = "m"
+protocol = "anthropic"
+temperature = 0.5
+context_tokens = 1000000
+max_output_tokens = 32000
+base_url = "http://127.0.0.1:8000/v1/"
+key_file = "keys/model"
+headers = { X-Team = "evals", Authorization = "Bearer ${TOKEN}" }
+"""
+
+
+def test_how_a_model_is_called_stands_in_keys_of_its_arm(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch)
+    (arm,) = resolved(written(place, MODEL_ARM)).arms
+    assert (arm.protocol, arm.temperature, arm.context_tokens, arm.max_output_tokens) == (
+        "anthropic",
+        0.5,
+        1_000_000,
+        32_000,
+    )
+    assert arm.agent_version == "3"
+    assert arm.endpoint == Endpoint(
+        base_url="http://127.0.0.1:8000/v1",
+        key_file=str(place / "keys" / "model"),
+        headers={"X-Team": "evals", "Authorization": "Bearer ${TOKEN}"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('protocol = "soap"', 'protocol is "soap"'),
+        ('protocol = ["anthropic"]', "protocol"),
+        ("temperature = 9.0", "expected a number from 0 to 2"),
+        ("context_tokens = 0", "expected a whole number above 0"),
+        ('key_env = "sk-123"', "the name of a variable, never the key itself"),
+        ('key = "sk-123"', "key"),
+        ('key_env = "K"\nkey_file = "f"', "give one of them"),
+        ('headers = { Authorization = "Bearer sk-123" }', "looks like a secret"),
+        ('protocol = "anthropic"\nparameters = { protocol = "anthropic" }', "protocol is said twice"),
+    ],
+)
+def test_a_key_of_the_model_that_can_t_be_is_named(
+    place: Path, monkeypatch: pytest.MonkeyPatch, line: str, words: str
+) -> None:
+    register(monkeypatch)
+    text = CARD.replace('agent = "oracle"', f'agent = "tester"\nmodel = "m"\n{line}')
+    with pytest.raises(CardInvalid, match=re.escape(words)) as refused:
+        resolved(written(place, text))
+    assert "card.toml" in str(refused.value) and "sk-123" not in str(refused.value)
+
+
+def test_an_agent_that_calls_no_model_is_not_told_where_one_is(place: Path) -> None:
+    with pytest.raises(CardInvalid, match="unknown parameter base_url"):
+        resolved(written(place, CARD.replace('agent = "nop"', 'agent = "nop"\nbase_url = "http://x"')))
+
+
+def test_a_frozen_card_may_reach_its_model_elsewhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Case 79: another port is no other measurement; another model is."""
+    register(monkeypatch)
+    path = written(place, MODEL_ARM)
+    frozen = freeze(path)
+    path.write_text(path.read_text().replace("127.0.0.1:8000", "127.0.0.1:40877"))
+    assert resolved(path).digest == frozen.digest
+    path.write_text(path.read_text().replace('model = "m"', 'model = "other"'))
+    with pytest.raises(CardInvalid, match="frozen"):
+        resolved(path)
+
+
+def test_another_address_is_shown_and_is_no_difference_of_what_is_measured(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(monkeypatch)
+    a = resolved(written(place, MODEL_ARM))
+    b = resolved(written(place, MODEL_ARM.replace(":8000", ":9000").replace("0.5", "0.7")))
+    found = {one.field: one.conduct for one in card_differences(a, b)}
+    assert found == {"arms.tester.temperature": False, "arms.tester.endpoint.base_url": True}
