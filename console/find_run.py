@@ -97,6 +97,19 @@ def find_compared(texts: Iterable[str], runs_dir: Path) -> list[Path]:
     return found
 
 
+def check_tables(paths: Iterable[Path]) -> None:
+    """Before a console opens on tables: what is wrong with their rows is said where the command was typed. Raises
+    Unusable and OSError."""
+    from engine.tables.outcome_table import CsvInvalid, read_table
+
+    for path in paths:
+        if path.suffix.lower() in TABLES and path.is_file():
+            try:
+                read_table(path)
+            except CsvInvalid as error:
+                raise Unusable(str(error)) from None
+
+
 def kinds() -> str:
     return ", ".join(known.kind for known in FORMATS)
 

@@ -408,7 +408,8 @@ class RunState:
         self._move(trial, state)
         trial.reward = event.reward
         trial.passed = event.passed
-        trial.seconds = event.seconds
+        told = event.seconds or trial.started_at is not None  # no start and no duration: nobody measured it
+        trial.seconds = event.seconds if told else None
         trial.finished_at = event.at
         trial.phase = None
         trial.activity = ""

@@ -193,7 +193,7 @@ class RunSource:
         try:
             found = reader.poll()
         except OSError as error:
-            self._say(f"can't read the run folder: {error.strerror or error}")
+            self._say(f"can't read the run: {error.strerror or error}")
             return []
         self._say("the run folder is gone" if self._gone else "")
         return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import find_compared
+from console.find_run import check_tables, find_compared
 from console.follow import Shown, choose_output
 from console.out import Out
 from console.runs_dir import RUNS_DIR
@@ -57,25 +57,24 @@ def analyse(
     if len(printed) > 1:
         raise Unusable(f"only one of {' and '.join(f'--{name}' for name in printed)} can go to stdout")
     from console.analyse_runs import Wanted, analysis_of, weights_of
-    from console.compare_text import is_table
 
     paths = find_compared(runs, runs_dir)
     to_a_file = bool(printed or html or svg)
     if not to_a_file and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
+        check_tables(paths)
         from console.open_app import show_analysis
         from screens.analysing import AnalysisWish
 
-        if not any(is_table(path) for path in paths):
-            wish = AnalysisWish(
-                arms=tuple(arm or ()),
-                also=tuple(benchmark or ()),
-                weights=weights_of(weight or ()),
-                attempts=attempts,
-                families=families,
-                sessions=sessions,
-                labelled=labels,
-            )
-            raise typer.Exit(show_analysis(paths, wish))
+        wish = AnalysisWish(
+            arms=tuple(arm or ()),
+            also=tuple(benchmark or ()),
+            weights=weights_of(weight or ()),
+            attempts=attempts,
+            families=families,
+            sessions=sessions,
+            labelled=labels,
+        )
+        raise typer.Exit(show_analysis(paths, wish))
     wanted = Wanted(
         arms=tuple(arm or ()),
         also=tuple(benchmark or ()),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import find_compared
+from console.find_run import check_tables, find_compared
 from console.follow import Shown, choose_output
 from console.out import Out
 from console.runs_dir import RUNS_DIR
@@ -66,7 +66,6 @@ def compare(
     printed += [name for name, file in (("html", html), ("svg", svg)) if file == "-"]
     if len(printed) > 1:
         raise Unusable(f"only one of {' and '.join(f'--{name}' for name in printed)} can go to stdout")
-    from console.compare_text import is_table
     from screens.comparing import Wish
 
     paths = find_compared(runs, runs_dir)
@@ -79,9 +78,9 @@ def compare(
         labelled=labels,
         families=families,
     )
-    tables = any(is_table(path) for path in paths)
     to_a_file = bool(printed or html or svg)
-    if not tables and not to_a_file and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
+    if not to_a_file and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
+        check_tables(paths)
         from console.open_app import show_comparison
 
         raise typer.Exit(show_comparison(paths, asked))

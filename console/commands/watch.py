@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import LAST, find_places, find_run
+from console.find_run import LAST, check_tables, find_places, find_run
 from console.follow import Shown, choose_output, follow
 from console.runs_dir import RUNS_DIR
 
@@ -18,8 +18,8 @@ def watch(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            help="One run (its folder or report, its name, or `last`) opens; a folder of runs, or several, are listed; "
-            "none: all of --runs-dir.",
+            help="One run (its folder, report or CSV file, its name, or `last`) opens; a folder of runs, or several, "
+            "are listed; none: all of --runs-dir.",
             metavar="PATH",
         ),
     ] = None,
@@ -46,6 +46,7 @@ def watch(
     if replay is not None and (output is not Shown.CONSOLE or not alone):
         raise Unusable("--replay plays one run, in the console" + ("; here is no terminal for it" if alone else ""))
     if alone:
+        check_tables(places)
         raise typer.Exit(follow(places[0], output, engine=None, read_only=read_only, replay_speed=replay))
     raise typer.Exit(show_list(places, output, read_only=read_only))
 

@@ -14,7 +14,6 @@ from engine.analysis.effort_sweep import EffortSweep, effort_sweeps
 from engine.analysis.expected import Expected, expected
 from engine.analysis.hierarchical import FamilyDifference, family_difference
 from engine.analysis.many_arms import ranks
-from engine.analysis.near_equal import near_equal_note
 from engine.analysis.pairs import form_pairs
 from engine.analysis.pass_at_k import PassAtK, pass_at_k
 from engine.analysis.rates import live_rate
@@ -22,6 +21,7 @@ from engine.analysis.refusals import BothWays, both_ways
 from engine.analysis.score_by_steps import StepCurve, step_curve
 from engine.analysis.trial_facts import ArmFacts, benchmarks_of
 from engine.analysis.wording import listed, many
+from engine.tables.near_equal import near_equal_note
 
 _MOST_K = 10
 

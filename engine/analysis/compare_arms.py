@@ -10,13 +10,13 @@ from engine.analysis.arms import ArmTrials
 from engine.analysis.bootstrap import DRAWS, SEED
 from engine.analysis.compare import Comparison, compare
 from engine.analysis.many_arms import Adjusted, against_baseline, ranks
-from engine.analysis.near_equal import near_equal_note
 from engine.analysis.outcomes import assigned, only_first_attempts
 from engine.analysis.pairs import Attempts, difference, form_pairs
 from engine.analysis.rates import Rate, live_rate
 from engine.analysis.run_differences import CONTROLLED, PRODUCT, Differences, of_arms
 from engine.analysis.wording import listed, many
 from engine.state import RunState
+from engine.tables.near_equal import near_equal_note
 
 
 class TasksDiffer(ValueError):

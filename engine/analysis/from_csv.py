@@ -1,45 +1,16 @@
-"""Outcomes from a CSV file, in one of two shapes, columns in any order.
-
-*A row an attempt*: `task`, `arm`, `attempt`, `reward`, `cost` (or `cost_usd`). `task` and `reward` have to be there.
-Without `arm` the whole file is one arm, named after the file; without `attempt` every row is the first. Where the
-column is called `trial` instead of `task`, attempts are tries of one trial: the last one counts, the earlier ones for
-their money only. A column `discarded` (1 or 0) says so by the row.
-
-*A row a task*: `task_id`, `a_pass`, `b_pass`, and `a_cost`, `b_cost` where they are known; `attempt` where a task has
-several rows. The arms are called A and B.
-
-An empty verdict is a missing one, an empty cost is unknown. Lines that begin with `#` are passed over.
-"""
+"""Outcomes from a CSV file, as arms to be compared: `engine.tables.outcome_table` says what the file may hold."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from engine.analysis.arms import Arm, ArmRef, ArmTrials
-from engine.analysis.csv_cells import CellInvalid, amount, attempt_number, flag, verdict
-from engine.analysis.near_equal import near_equal_note
 from engine.analysis.outcomes import TrialOutcome
-from engine.analysis.wording import listed, many
-from engine.text import clean_line
+from engine.tables.outcome_table import CsvInvalid, OutcomeTable, parse_table, read_table, rows_message
 
-MOST_BYTES = 64 << 20
-_SHOWN = 5
-_TASK, _TRIAL = ("task", "task_id"), ("trial",)
-_COST = ("cost", "cost_usd")
-_PASSES = ("a_pass", "b_pass")
-_Value = TypeVar("_Value")
-_EXPECTED = "expected task,arm,attempt,reward,cost or task_id,a_pass,b_pass,a_cost,b_cost"
-
-
-class CsvInvalid(ValueError):
-    """A file that can't be read as outcomes; the message names the file and every row, at most five of them."""
+__all__ = ["CsvArms", "CsvInvalid", "check_common", "parse_csv", "read_csv"]
 
 
 class CsvArms(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,54 +21,14 @@ class CsvArms(msgspec.Struct, frozen=True, kw_only=True):
     rows: dict[tuple[str, str], int]
 
 
-class _Side(msgspec.Struct, frozen=True):
-    """Where a row says how one arm did. `arm` is its column's place, or its name where every row is of this arm."""
-
-    arm: int | str
-    verdict_name: str
-    verdict: int
-    cost_name: str
-    cost: int | None
-
-
 def read_csv(path: Path) -> CsvArms:
     """Raises CsvInvalid and OSError."""
-    if path.stat().st_size > MOST_BYTES:
-        raise CsvInvalid(f"{path.name}: larger than {MOST_BYTES >> 20} MB; outcomes are one short row an attempt")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CsvInvalid(f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
-    return parse_csv(text, path.name)
+    return _arms(read_table(path), path.name)
 
 
 def parse_csv(text: str, name: str) -> CsvArms:
     """Raises CsvInvalid. `name` is the file's, for messages and, without a column `arm`, for the arm."""
-    rows = _rows(text, name)
-    try:
-        first, head = next(rows)
-    except StopIteration:
-        raise CsvInvalid(f"{name}: empty; {_EXPECTED}") from None
-    titles = [title.strip().lower() for title in head]
-    place = f"{name}, row {first}"
-    twice = [title for title, count in Counter(titles).items() if title and count > 1]
-    if twice:
-        raise CsvInvalid(f"{place}: two columns are called {clean_line(twice[0], 60)!r}; which one counts?")
-    columns = {title: at for at, title in enumerate(titles) if title}
-    task_at = _find(place, columns, (*_TASK, *_TRIAL))
-    if task_at is None:
-        raise CsvInvalid(f"{place}: no column 'task'; {_EXPECTED}")
-    sides = _sides(place, columns, Path(name).stem)
-    retries = _find(place, columns, _TASK) is None
-    reader = _Reader(name, columns, task_at, sides, len(head))
-    for number, row in rows:
-        reader.take(number, row)
-    reader.finish()
-    if not reader.outcomes:
-        raise CsvInvalid(f"{name}: no row below its names; expected one an attempt, or one a task")
-    known = {*_TASK, *_TRIAL, "attempt", "discarded"}
-    known |= {"arm", "reward", *_COST} if len(sides) == 1 else {*_PASSES, "a_cost", "b_cost"}
-    return _arms(reader, name, retries, [title for title in columns if title not in known])
+    return _arms(parse_table(text, name), name)
 
 
 def check_common(found: CsvArms, a: str, b: str, name: str) -> None:
@@ -109,143 +40,24 @@ def check_common(found: CsvArms, a: str, b: str, name: str) -> None:
         for task in tasks[side] - tasks[other]
     ]
     if alone:
-        raise CsvInvalid(_message(name, alone) + "; --common-tasks leaves such tasks out")
+        raise CsvInvalid(rows_message(name, alone) + "; --common-tasks leaves such tasks out")
 
 
-def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """With the number of the line that each begins on."""
-    sample = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
-    delimiter = max(",;\t", key=sample.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    begins = 1
-    try:
-        for row in reader:
-            if row and any(cell.strip() for cell in row) and not row[0].startswith("#"):
-                yield begins, row
-            begins = reader.line_num + 1
-    except csv.Error as error:
-        raise CsvInvalid(f"{name}, row {reader.line_num}: {error}") from None
-
-
-def _sides(place: str, columns: Mapping[str, int], stem: str) -> list[_Side]:
-    """The arms that one row tells of. Raises CsvInvalid."""
-    reward = columns.get("reward")
-    passes = [title for title in _PASSES if title in columns]
-    if reward is not None and passes:
-        raise CsvInvalid(f"{place}: both 'reward' and {passes[0]!r}; {_EXPECTED}")
-    if reward is not None:
-        return [_Side(columns.get("arm", stem), "reward", reward, "cost", _find(place, columns, _COST))]
-    if len(passes) == 1:
-        missing = next(title for title in _PASSES if title not in columns)
-        raise CsvInvalid(f"{place}: no column {missing!r}; {_EXPECTED}")
-    if not passes:
-        raise CsvInvalid(f"{place}: no column 'reward'; {_EXPECTED}")
-    return [
-        _Side(
-            letter.upper(), f"{letter}_pass", columns[f"{letter}_pass"], f"{letter}_cost", columns.get(f"{letter}_cost")
+def _arms(table: OutcomeTable, name: str) -> CsvArms:
+    by_arm: dict[str, list[TrialOutcome]] = {}
+    rows: dict[tuple[str, str], int] = {}
+    for row in table.rows:
+        rows.setdefault((row.arm, row.task), row.row)
+        by_arm.setdefault(row.arm, []).append(
+            TrialOutcome.of_verdict(row.task, row.arm, row.attempt, row.passed, row.cost_usd, discarded=row.discarded)
         )
-        for letter in "ab"
+    arms = [
+        ArmTrials(
+            arm=Arm(arm, (ArmRef(name, arm),)),
+            outcomes=tuple(outcomes),
+            origin={(outcome.task, outcome.attempt): (name, outcome.task) for outcome in outcomes},
+            labels={},
+        )
+        for arm, outcomes in by_arm.items()
     ]
-
-
-def _find(place: str, columns: Mapping[str, int], names: Iterable[str]) -> int | None:
-    """Raises CsvInvalid where one thing stands in two columns."""
-    there = [name for name in names if name in columns]
-    if len(there) > 1:
-        raise CsvInvalid(f"{place}: both {there[0]!r} and {there[1]!r}; which one counts?")
-    return columns[there[0]] if there else None
-
-
-def _message(name: str, problems: list[tuple[int, str]]) -> str:
-    problems = sorted(problems)
-    shown = "; ".join(f"row {row}: {clean_line(what, 300)}" for row, what in problems[:_SHOWN])
-    more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    return f"{name}, {shown}{more}"
-
-
-class _Reader:
-    """Rows as outcomes; what is wrong with them is collected and said at once."""
-
-    def __init__(self, name: str, columns: Mapping[str, int], task_at: int, sides: Iterable[_Side], width: int) -> None:
-        self.name = name
-        self.columns = columns
-        self.task_at, self.width = task_at, width
-        self.sides = tuple(sides)
-        self.problems: list[tuple[int, str]] = []
-        self.outcomes: dict[str, list[TrialOutcome]] = {}
-        self.rows: dict[tuple[str, str], int] = {}
-        self._seen: dict[tuple[str, str, int], int] = {}
-
-    def take(self, number: int, row: list[str]) -> None:
-        if len(row) != self.width:
-            why = "; a decimal comma? write a point" if len(row) > self.width else ""
-            self.problems.append((number, f"{many(len(row), 'cell')}, the first row has {self.width}{why}"))
-            return
-        task = row[self.task_at]
-        if not task.strip():
-            self.problems.append((number, "no task"))
-            return
-        attempt = self._read(number, attempt_number, self._cell(row, "attempt"))
-        discarded = self._read(number, lambda text: flag("discarded", text), self._cell(row, "discarded"))
-        for side in self.sides:
-            self._take_side(number, row, side, task, attempt, discarded is True)
-
-    def _take_side(
-        self, number: int, row: list[str], side: _Side, task: str, attempt: int | None, discarded: bool
-    ) -> None:
-        arm = side.arm if isinstance(side.arm, str) else row[side.arm].strip()
-        if not arm:
-            self.problems.append((number, "no arm"))
-            return
-        passed = self._read(number, lambda text: verdict(side.verdict_name, text), row[side.verdict])
-        cost_text = row[side.cost] if side.cost is not None else ""
-        cost = self._read(number, lambda text: amount(side.cost_name, text), cost_text)
-        if attempt is None:
-            return
-        key = (arm, task, attempt)
-        if key in self._seen:
-            if side is self.sides[0]:
-                whose = f", arm {arm!r}" if len(self.sides) == 1 else ""
-                what = f"task {task!r}{whose}, attempt {attempt} a second time, first in row {self._seen[key]}"
-                self.problems.append((number, f"{what}; are these attempts? number them"))
-            return
-        self._seen[key] = number
-        self.rows.setdefault((arm, task), number)
-        self.outcomes.setdefault(arm, []).append(
-            TrialOutcome.of_verdict(task, arm, attempt, passed, cost, discarded=discarded)
-        )
-
-    def finish(self) -> None:
-        if self.problems:
-            raise CsvInvalid(_message(self.name, self.problems))
-
-    def _cell(self, row: list[str], column: str) -> str:
-        place = self.columns.get(column)
-        return row[place] if place is not None else ""
-
-    def _read(self, number: int, read: Callable[[str], _Value], text: str) -> _Value | None:
-        try:
-            return read(text)
-        except CellInvalid as error:
-            self.problems.append((number, str(error)))
-            return None
-
-
-def _arms(reader: _Reader, name: str, retries: bool, unread: list[str]) -> CsvArms:
-    arms = []
-    for arm, outcomes in reader.outcomes.items():
-        last: dict[str, int] = {}
-        for outcome in outcomes:
-            last[outcome.task] = max(outcome.attempt, last.get(outcome.task, 0))
-        kept = tuple(
-            msgspec.structs.replace(outcome, discarded=outcome.attempt < last[outcome.task]) if retries else outcome
-            for outcome in outcomes
-        )
-        origin = {(outcome.task, outcome.attempt): (name, outcome.task) for outcome in kept}
-        arms.append(ArmTrials(arm=Arm(arm, (ArmRef(name, arm),)), outcomes=kept, origin=origin, labels={}))
-    notes = [near_equal_note(reader.outcomes, "arms")]
-    if unread:
-        notes.append(
-            f"{many(len(unread), 'column')} of {name} not read: {listed([clean_line(one, 60) for one in unread])}"
-        )
-    return CsvArms(arms=tuple(arms), notes=tuple(note for note in notes if note), rows=reader.rows)
+    return CsvArms(arms=tuple(arms), notes=table.notes, rows=rows)

@@ -10,6 +10,9 @@ from engine.issues import Phase, Severity
 from engine.state import RunState
 from engine.trial_state import TrialState
 
+_NEVER_RAN = frozenset({trial_state.REFUSED, trial_state.CANCELLED})
+"""Where nothing says when they began, they didn't. A verdict without a start is a table's, which tells no times."""
+
 
 def outcomes_of(state: RunState, arm: str) -> list[TrialOutcome]:
     """Every trial of one arm, as `arm_outcomes` gives them."""
@@ -41,7 +44,7 @@ def _of_arm(trials: Iterable[TrialState]) -> list[TrialOutcome]:
 def outcome_of(trial: TrialState, *, priced: bool = False) -> TrialOutcome:
     """`priced`: something in this arm has a known cost, so that a trial which never started cost a known 0."""
     scored = trial.state in (trial_state.PASSED, trial_state.FAILED)
-    never_ran = trial.done and trial.started_at is None and trial.cost_usd is None
+    never_ran = trial.state in _NEVER_RAN and trial.started_at is None and trial.cost_usd is None
     return TrialOutcome(
         task=trial.task,
         arm=trial.arm,

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from engine.layout import LogFile
 from engine.readers.agentcompass import AGENTCOMPASS
+from engine.readers.csv_table import CSV
 from engine.readers.harbor import HARBOR
 from engine.readers.reader import RunFormat, RunReader
 from engine.readers.run_folder import TRIALDECK
 from engine.readers.swe_bench import SWE_BENCH
 from engine.readers.terminal_bench import TERMINAL_BENCH
 
-FORMATS: tuple[RunFormat, ...] = (TRIALDECK, HARBOR, AGENTCOMPASS, TERMINAL_BENCH, SWE_BENCH)
+FORMATS: tuple[RunFormat, ...] = (TRIALDECK, HARBOR, AGENTCOMPASS, TERMINAL_BENCH, SWE_BENCH, CSV)
 """The first one that recognises a folder reads it: ours also look like Harbor's jobs."""
 
 

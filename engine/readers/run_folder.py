@@ -26,6 +26,8 @@ _FIRST_EVENTS = 16
 SAMPLES_SEC = 0.2
 """Samples come once a second and trial; a file of them is looked at this often at most."""
 
+_CARD_HEAD = b"digest ="
+
 
 class RunFolderReader:
     """Events of a run folder since the last `poll`; samples of trials that run now among them.
@@ -90,9 +92,9 @@ class TrialdeckFormat:
     ours = True
 
     def is_run(self, folder: Path) -> bool:
-        """A run whose engine has not begun yet has its card only."""
+        """A run whose engine has not begun yet has its card only; a card that a person wrote is no run."""
         try:
-            return (folder / EVENTS).is_file() or (folder / CARD).is_file()
+            return (folder / EVENTS).is_file() or _is_of_a_run(folder / CARD)
         except (OSError, ValueError):
             return False
 
@@ -119,3 +121,11 @@ class TrialdeckFormat:
 
 
 TRIALDECK = TrialdeckFormat()
+
+
+def _is_of_a_run(card: Path) -> bool:
+    """The engine's cards begin with their digest. Raises OSError."""
+    if not card.is_file():
+        return False
+    with card.open("rb") as file:
+        return file.read(len(_CARD_HEAD)) == _CARD_HEAD

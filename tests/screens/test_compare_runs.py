@@ -208,3 +208,17 @@ async def test_a_label_moves_the_sensitivity_at_once(tmp_path: Path) -> None:
         await pilot.press("s")
         await until(pilot, lambda: "trials that move it" in screen_text(app), "the detail")
         assert any(fake_run.TASKS[3] in line and "infrastructure" in line for line in screen_lines(app))
+
+
+async def test_a_table_is_compared_on_the_screen_and_followed(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text("task_id,a_pass,b_pass\nt1,1,0\nt2,1,1\n")
+    async with compared([path]) as (app, pilot, screen):
+        await until(pilot, lambda: screen.found is not None and screen.found.tasks == 2, "both tasks")
+        assert "A only  1" in screen_text(app) and "results.csv" in screen_lines(app)[0]
+        path.write_text("task_id,a_pass,b_pass\nt1,1,0\nt2,1,1\nt3,0,1\n")
+        await until(pilot, lambda: screen.found is not None and screen.found.tasks == 3, "the third one came")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, SideBySide), "both trials, though nothing is known of them")
+        await pilot.press("escape", "A")
+        await until(pilot, lambda: "2 arms · 1 benchmark" in screen_text(app), "and the analysis")

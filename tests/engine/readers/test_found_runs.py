@@ -80,7 +80,7 @@ def test_what_is_missing_or_no_folder_has_no_runs(tmp_path: Path) -> None:
 
 def test_a_run_with_its_card_alone_is_one(tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
-    (tmp_path / "new" / CARD).write_text("")
+    (tmp_path / "new" / CARD).write_text('digest = "4759"\n')
     assert names(tmp_path) == ["new"]
 
 
@@ -98,3 +98,9 @@ def test_many_reports_in_one_folder_are_bounded(tmp_path: Path, monkeypatch: pyt
     assert len(names(tmp_path)) == 5
     monkeypatch.setattr(module, "_MOST_REPORTS", 3)
     assert len(names(tmp_path)) == 3
+
+
+def test_a_card_that_a_person_wrote_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / CARD).write_text('# A run card\n\nname = "mine"\n')
+    assert names(tmp_path) == []

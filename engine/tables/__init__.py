@@ -1,0 +1,1 @@
+"""Tables that people make by hand: results of trials as CSV."""
