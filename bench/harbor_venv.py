@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -73,6 +74,33 @@ def ensure_harbor_venv(venv: Path = VENV) -> Path:
         (venv / ".gitignore").write_text("*\n")
         done.write_text(whole)
     return harbor
+
+
+def deck_python() -> Path:
+    """An interpreter that has Harbor and what trialdeck and its tests need beside it, so that Harbor's agents can run
+    on our trials. Put this project's folder on its PYTHONPATH."""
+    python = harbor_command().with_name("python")
+    wanted = [*_needs(), "pytest", "hypothesis"]
+    if os.environ.get("TRIALDECK_HARBOR"):
+        _run([str(python), "-c", f"from importlib.metadata import version\n{_asked(wanted)}"], f"{python} lacks a part")
+        return python
+    done = VENV / "deck-needs.txt"
+    with _locked():
+        if not done.exists() or done.read_text().split("\n") != wanted:
+            pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
+            _run([*pip, "install", "--quiet", *wanted], "what trialdeck needs could not be installed beside Harbor")
+            done.write_text("\n".join(wanted))
+    return python
+
+
+def _needs() -> list[str]:
+    found: list[str] = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+    return found
+
+
+def _asked(wanted: list[str]) -> str:
+    names = [re.split(r"[^\w.-]", one)[0] for one in wanted]
+    return "\n".join(f"version({name!r})" for name in names)
 
 
 def find_python() -> Path:

@@ -1,4 +1,4 @@
-"""Harbor's own viewer, for tests that hold a run folder against it."""
+"""Harbor itself, for tests: its viewer, which a run folder is held against, and its agents."""
 
 from __future__ import annotations
 
@@ -6,20 +6,30 @@ import json
 import os
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.harbor_venv import HarborUnavailable, NoPythonForHarbor, harbor_command
+from bench.harbor_venv import HarborUnavailable, NoPythonForHarbor, deck_python, harbor_command
 
 ANSWER_SEC = 30.0
 
 
 def require_harbor() -> Path:
     """Harbor's command. Skips where no Python is new enough for it, and, outside of CI, where it can't be installed."""
+    return _or_skip(harbor_command)
+
+
+def require_deck_python() -> Path:
+    """An interpreter that has Harbor and what we need. Skips as `require_harbor` does."""
+    return _or_skip(deck_python)
+
+
+def _or_skip(find: Callable[[], Path]) -> Path:
     try:
-        return harbor_command()
+        return find()
     except NoPythonForHarbor as missing:
         pytest.skip(str(missing))
     except HarborUnavailable as missing:

@@ -76,7 +76,7 @@ class TrialdeckEnvironment(BaseEnvironment):
         command: str,
         cwd: str | None = None,
         env: dict[str, str] | None = None,
-        timeout_sec: int | None = None,
+        timeout_sec: float | None = None,
         user: str | int | None = None,
     ) -> ExecResult:
         whole = self._merge_env(env) or {}
@@ -103,7 +103,7 @@ class TrialdeckEnvironment(BaseEnvironment):
         service: str | None = None,
         cwd: str | None = None,
         env: dict[str, str] | None = None,
-        timeout_sec: int | None = None,
+        timeout_sec: float | None = None,
         user: str | int | None = None,
     ) -> ExecResult:
         if self.is_main_service(service):

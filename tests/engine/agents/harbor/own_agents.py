@@ -1,0 +1,83 @@
+"""Agents written for Harbor by a person who uses it, named by `import_path=`. Needs Harbor."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from harbor.agents.base import BaseAgent
+from harbor.agents.capabilities import AgentCapabilities
+from harbor.agents.installed.base import BaseInstalledAgent
+from harbor.agents.options import InstalledAgentOptions
+
+MODULE = __name__
+
+
+class HostAgent(BaseAgent):
+    """Works from the host. What it does in `main` is told by `commands`, a list."""
+
+    capabilities = AgentCapabilities(atif=True)
+
+    def __init__(self, logs_dir: Path, commands: Any = (), fails: str = "", **kwargs: Any) -> None:
+        super().__init__(logs_dir, **kwargs)
+        self.commands = commands
+        self.fails = fails
+
+    @staticmethod
+    def name() -> str:
+        return "host-agent"
+
+    def version(self) -> str:
+        return "3"
+
+    async def setup(self, environment: Any) -> None:
+        await environment.exec("prepare", user="root")
+        if self.fails == "setup":
+            raise RuntimeError("no such package")
+
+    async def run(self, instruction: str, environment: Any, context: Any) -> None:
+        steps: list[dict[str, Any]] = [{"step_id": 1, "source": "user", "message": instruction}]
+        for number, command in enumerate(self.commands, 2):
+            done = await environment.exec(command)
+            metrics = {"prompt_tokens": 100, "completion_tokens": 10, "cached_tokens": 40, "cost_usd": 0.25}
+            steps.append({"step_id": number, "source": "agent", "message": f"{command}: {done.stdout}"})
+            steps[-1]["metrics"] = metrics
+            written = {"schema_version": "ATIF-v1.7", "agent": {"name": "host-agent", "version": "3"}, "steps": steps}
+            (self.logs_dir / "trajectory.json").write_text(json.dumps(written))
+        context.n_input_tokens = 150 * len(self.commands)
+        context.n_output_tokens = 10 * len(self.commands)
+        if self.fails == "run":
+            raise KeyError("lost")
+
+
+class ProgramOptions(InstalledAgentOptions):
+    flavour: str = "plain"
+    limits: dict[str, int] | None = None
+
+
+class Program(BaseInstalledAgent):
+    """A program in `main`, which gets its key as a variable, as Harbor's agents do."""
+
+    capabilities = AgentCapabilities(skills=True, mcp_servers=True)
+    options_model = ProgramOptions
+
+    @staticmethod
+    def name() -> str:
+        return "program"
+
+    def get_version_command(self) -> str:
+        return "program --version"
+
+    async def install(self, environment: Any) -> None:
+        await self.exec_as_root(environment, "install program")
+
+    async def run(self, instruction: str, environment: Any, context: Any) -> None:
+        key = self._get_env("PROGRAM_API_KEY") or os.environ.get("PROGRAM_API_KEY", "")
+        await self.exec_as_agent(environment, "program --work", env={"PROGRAM_API_KEY": key}, cwd="/srv")
+
+    def populate_context_post_run(self, context: Any) -> None:
+        said = json.loads((self.logs_dir / "program.json").read_text())
+        context.n_input_tokens = said["read"]
+        context.cost_usd = said["dollars"]
