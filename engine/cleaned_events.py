@@ -41,6 +41,7 @@ def clean_plan(plan: ev.RunPlanned) -> ev.RunPlanned:
                 temperature=arm.temperature,
                 context_tokens=arm.context_tokens,
                 max_output_tokens=arm.max_output_tokens,
+                capsules={clean_line(tag): clean_line(digest) for tag, digest in arm.capsules.items()},
                 endpoint=ev.Endpoint(
                     base_url=clean_line(arm.endpoint.base_url),
                     key_env=clean_line(arm.endpoint.key_env),

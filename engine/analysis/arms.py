@@ -87,7 +87,8 @@ def _configuration(state: RunState, arm: str) -> object:
     parameters = tuple(sorted(info.parameters.items()))
     shipped = info.provider, info.effort, info.tools, info.mcp, info.skills, info.prompt_digest
     model = info.protocol, info.temperature, info.context_tokens, info.max_output_tokens
-    return arm, info.agent, info.agent_version, info.model, parameters, shipped, model, task_set
+    carried = tuple(sorted(info.capsules.items()))
+    return arm, info.agent, info.agent_version, info.model, parameters, shipped, model, carried, task_set
 
 
 def trials_of(arm: Arm, runs: Mapping[str, RunState], labels: Mapping[str, Labels] | None = None) -> ArmTrials:

@@ -280,6 +280,7 @@ def _arms(
         ("MCP servers", ", ".join(a.mcp), ", ".join(b.mcp)),
         ("skills", ", ".join(a.skills), ", ".join(b.skills)),
         ("prompt", _short(a.prompt_digest), _short(b.prompt_digest)),
+        ("carried in", _carried(a), _carried(b)),
         ("protocol", a.protocol, b.protocol),
         ("temperature", _number(a.temperature), _number(b.temperature)),
         ("context window", _number(a.context_tokens), _number(b.context_tokens)),
@@ -290,6 +291,10 @@ def _arms(
             apart.add(what)
     question = "" if not apart else CONTROLLED if apart == {"model"} else PRODUCT
     return tuple(found.texts), question
+
+
+def _carried(arm: ArmInfo) -> str:
+    return ", ".join(f"{tag} {_short(digest)}" for tag, digest in sorted(arm.capsules.items()))
 
 
 def _number(value: float | None) -> str:

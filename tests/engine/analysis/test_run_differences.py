@@ -124,6 +124,7 @@ def test_the_question_is_controlled_where_only_the_model_differs_and_product_oth
         ({"skills": ("pdf",)}, "skills: A not set, B pdf"),
         ({"prompt_digest": "sha256:0123456789abcdef"}, "prompt: A not set, B 0123456789ab"),
         ({"protocol": "anthropic"}, "protocol: A not set, B anthropic"),
+        ({"capsules": {"node24-v1": "sha256:0123"}}, "carried in: A not set, B node24-v1 0123"),
         ({"temperature": 0.0}, "temperature: A not set, B 0"),
         ({"context_tokens": 1_000_000}, "context window: A not set, B 1000000"),
         ({"max_output_tokens": 4096}, "longest answer: A not set, B 4096"),
@@ -159,6 +160,7 @@ def test_every_field_of_an_arm_survives_the_cleaning_of_a_plan() -> None:
         context_tokens=1,
         max_output_tokens=2,
         endpoint=ev.Endpoint(base_url="http://one.example"),
+        capsules={"node24-v1": "sha256:0123"},
     )
     assert all(getattr(full, field) for field in full.__struct_fields__)  # a new field has to be looked at here
     assert run(full).arms["n"].info == full
