@@ -8,7 +8,11 @@ import msgspec
 
 from engine.agents import claude_code, command, nop, oracle, replay
 from engine.agents.agent import Agent, AgentConfigInvalid, AgentTraits
+from engine.agents.codex import agent as codex
+from engine.agents.codex import arm as codex_arm
 from engine.agents.harbor import traits as harbor
+from engine.agents.mini_swe_agent import agent as mini_swe_agent
+from engine.agents.mini_swe_agent import arm as mini_swe_agent_arm
 from engine.agents.terminus2 import agent as terminus2
 from engine.events import ArmInfo
 
@@ -31,6 +35,8 @@ AGENTS: dict[str, Entry] = {
         Entry(replay.TRAITS, replay.ReplayAgent),
         Entry(terminus2.TRAITS, terminus2.Terminus2Agent),
         Entry(claude_code.TRAITS, claude_code.ClaudeCodeAgent, claude_code.traits_of),
+        Entry(codex_arm.TRAITS, codex.CodexAgent, codex_arm.traits_for),
+        Entry(mini_swe_agent_arm.TRAITS, mini_swe_agent.MiniSweAgent, mini_swe_agent_arm.traits_for),
         Entry(harbor.TRAITS, harbor.make, harbor.traits_for),
     )
 }

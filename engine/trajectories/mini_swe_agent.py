@@ -1,4 +1,7 @@
-"""mini-swe-agent's `….traj.json`: a conversation's messages, of version 1 (commands in text) and 2 (tool calls)."""
+"""mini-swe-agent's `….traj.json`: a conversation's messages, of version 1 (commands in text) and 2 (tool calls).
+
+Also the same in parts, as they come while it works.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,24 @@ def read_mini_swe_agent(content: str) -> Session | None:
         if draft.source == "agent":
             draft.model = draft.model or session.model
     return session
+
+
+class MiniSweAgentFold:
+    """Records with some of the `messages`, in their order, or with the `info` as it stands then."""
+
+    def __init__(self) -> None:
+        self.session = Session("mini-swe-agent")
+        self.session.agent = "mini-swe-agent"
+        self._reading = _Messages(self.session)
+
+    def take(self, line: int, found: Record) -> None:
+        before = len(self.session.drafts)
+        for message in items(found.get("messages")):
+            self._reading.take(record(message))
+        for draft in self.session.drafts[before:]:
+            draft.line = line
+        if isinstance(info := found.get("info"), dict):
+            _info(self.session, info)
 
 
 def _info(session: Session, info: Record) -> None:

@@ -1,0 +1,1 @@
+"""Codex, from npm: its own program in `main`, followed by its events."""

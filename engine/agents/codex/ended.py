@@ -1,0 +1,104 @@
+"""What Codex' events say beside its steps: that it tries again, and why it gave up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.issues import Code, Evidence, Issue, Phase, Severity
+from engine.models.failure_words import code_of_text
+from engine.text import clean_line
+from engine.trajectories.untyped import Record, as_json, record, text
+
+_TRIES_AGAIN = "Reconnecting..."
+_CONTEXT_FULL = "ran out of room in the model's context window"
+_CUT_OFF = "reason: max_output_tokens"
+_MCP_SERVERS = "required MCP servers failed to initialize"
+_HARMLESS = "Model metadata for"
+"""Of a model that this version doesn't know; it works all the same."""
+_WORDS_CHARS = 300
+_MOST_NOTES = 20
+
+
+class CodexEnd:
+    """Watches the events. `activity` is told when it tries again."""
+
+    def __init__(self, log: str, activity: Callable[[str], None]) -> None:
+        self._log = log
+        self._activity = activity
+        self._failed: tuple[int, str, Record] | None = None
+        self._notes: list[str] = []
+        self._first_note = 0
+        self.completed = False
+
+    def watch(self, line: int, found: Record) -> None:
+        match text(found.get("type")):
+            case "turn.started":
+                self.completed, self._failed = False, None
+            case "turn.completed":
+                self.completed, self._failed = True, None
+            case "turn.failed":
+                self._failed = line, text(record(found.get("error")).get("message")), found
+            case "error":
+                words = text(found.get("message"))
+                if words.startswith(_TRIES_AGAIN):
+                    self._activity(f"codex asks the model again: {clean_line(words, _WORDS_CHARS)}")
+                else:
+                    self._failed = line, words, found
+            case "item.completed":
+                item = record(found.get("item"))
+                if item.get("type") == "error":
+                    self._note(line, text(item.get("message")))
+
+    def ended(self) -> str:
+        """In a word."""
+        return "completed" if self.completed else "failed" if self._failed is not None else ""
+
+    def issues(self, tail: str) -> list[Issue]:
+        """After its end. `tail` is the end of all that it printed: what kept it from starting is no event."""
+        found = []
+        if self._failed is not None:
+            line, words, event = self._failed
+            found.append(
+                Issue(
+                    Severity.WARNING,
+                    Phase.AGENT,
+                    _code(words),
+                    f"codex gave up: {clean_line(words, _WORDS_CHARS) or 'it says no reason'}",
+                    (Evidence("event", as_json(event), self._log, line),),
+                )
+            )
+        elif not self.completed and _MCP_SERVERS in tail:
+            found.append(
+                Issue(
+                    Severity.ERROR,
+                    Phase.AGENT,
+                    Code.AGENT_SETUP_FAILED,
+                    "codex did not start: an MCP server of the task could not be started or reached",
+                    (Evidence("last output", tail, self._log),),
+                )
+            )
+        if self._notes:
+            found.append(
+                Issue(
+                    Severity.WARNING,
+                    Phase.AGENT,
+                    Code.HARNESS_FAILED,
+                    f"codex says: {clean_line(self._notes[0], _WORDS_CHARS)}"
+                    + (f" (and {len(self._notes) - 1} more)" if len(self._notes) > 1 else ""),
+                    (Evidence("what it says", "\n".join(self._notes), self._log, self._first_note),),
+                )
+            )
+        return found
+
+    def _note(self, line: int, words: str) -> None:
+        if words and not words.startswith(_HARMLESS) and words not in self._notes and len(self._notes) < _MOST_NOTES:
+            self._first_note = self._first_note or line
+            self._notes.append(words)
+
+
+def _code(words: str) -> Code:
+    if _CONTEXT_FULL in words:
+        return Code.MODEL_CONTEXT_FULL
+    if _CUT_OFF in words:
+        return Code.MODEL_CUT_OFF
+    return code_of_text(words, vouched=True) or Code.HARNESS_FAILED

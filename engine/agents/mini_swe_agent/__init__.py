@@ -1,0 +1,1 @@
+"""mini-swe-agent, from PyPI: its own program in `main`, followed message by message."""
