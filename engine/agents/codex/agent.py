@@ -41,7 +41,7 @@ class CodexAgent:
     """Raises AgentConfigInvalid for an arm that can't work."""
 
     name = "codex"
-    log_name = "codex.jsonl"
+    log_name = "codex.txt"
 
     def __init__(self, arm: ArmInfo) -> None:
         self._arm = configured(arm)

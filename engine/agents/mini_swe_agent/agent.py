@@ -47,7 +47,7 @@ class MiniSweAgent:
     """Raises AgentConfigInvalid for an arm that can't work."""
 
     name = "mini_swe_agent"
-    log_name = "mini-swe-agent.log"
+    log_name = "mini_swe_agent.txt"
 
     def __init__(self, arm: ArmInfo) -> None:
         self._arm = configured(arm)
