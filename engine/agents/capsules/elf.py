@@ -24,16 +24,22 @@ def is_elf(path: Path) -> bool:
 
 
 def interpreter_of(path: Path) -> Path | None:
-    """The loader that a program names; None for a library, and for a program that needs none."""
+    """The loader that a program names; None for a library, and for a program that needs none. Raises CapsuleUnusable
+    for what can't be read."""
     try:
         return Path(_patchelf("--print-interpreter", str(path)).strip())
-    except _Refused:
-        return None
+    except _Refused as error:
+        if ".interp" in str(error):  # there is no such section in it
+            return None
+        raise CapsuleUnusable(f"{path} can't be read as a program: {error}") from None
 
 
 def search_path_of(path: Path) -> list[str]:
     """Where a program or library looks for its libraries first (its RPATH or RUNPATH)."""
-    return [part for part in _patchelf("--print-rpath", str(path)).strip().split(":") if part]
+    try:
+        return [part for part in _patchelf("--print-rpath", str(path)).strip().split(":") if part]
+    except _Refused as error:
+        raise CapsuleUnusable(f"{path} can't be read as a program or library: {error}") from None
 
 
 def libraries_of(path: Path, loader: Path) -> dict[str, Path]:

@@ -29,6 +29,9 @@ FORMAT = 1
 MOST_MANIFEST = 1 << 20
 _TAG = re.compile(r"[a-z0-9][a-z0-9._+-]{0,79}", re.ASCII)
 _ASIDE = ".aside-"
+_NOT_TO_BE_WRITTEN = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST}
+)
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +131,7 @@ def locked(tag: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
     except OSError as error:
-        if error.errno in (errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT):
+        if error.errno in _NOT_TO_BE_WRITTEN:
             raise CapsuleUnusable(
                 f"capsules are kept in {place}: {error.strerror}; make room there, or give another XDG_CACHE_HOME"
             ) from None
