@@ -19,7 +19,7 @@ from harbor.models.trial.config import AgentConfig
 
 from engine.agents.agent import AgentTraits
 from engine.agents.harbor.options import FORMATS, KEY_OF_FILE, Reading, key_from_file, keywords, variables
-from engine.agents.harbor.presence import harbor_version, load_models, quietly
+from engine.agents.harbor.presence import harbor_version, quietly
 from engine.agents.harbor.traits import TRAITS
 from engine.events import ArmInfo
 from engine.models.resolve import NO_KEY
@@ -113,7 +113,6 @@ def configured(arm: ArmInfo) -> Configured:
 
 def _key_for_own_server(config: AgentConfig, reading: Reading) -> dict[str, str]:
     """A server of one's own may want no key, but clients insist on something."""
-    load_models()
     try:
         with quietly():
             if resolve_agent_model_connection(config).api_key:
@@ -161,7 +160,6 @@ def traits_for(arm: ArmInfo) -> AgentTraits:
 
 def _try(found: Configured, arm: ArmInfo) -> None:
     """Make the agent once, as a trial will, and see what Harbor says of its options, its model and its key."""
-    load_models()
     reading = Reading(arm)
     try:
         with quietly(), tempfile.TemporaryDirectory(prefix="trialdeck-harbor-") as folder:

@@ -45,11 +45,6 @@ def load(module: str) -> ModuleType:
         return importlib.import_module(module)
 
 
-def load_models() -> None:
-    """LiteLLM, which Harbor asks about every model's name; later it is there at once."""
-    load("litellm")
-
-
 @contextmanager
 def quietly() -> Iterator[None]:
     """Around whatever may import a part of Harbor. Its words of warning go to no terminal: what matters of them is an

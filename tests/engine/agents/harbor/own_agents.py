@@ -81,3 +81,42 @@ class Program(BaseInstalledAgent):
         said = json.loads((self.logs_dir / "program.json").read_text())
         context.n_input_tokens = said["read"]
         context.cost_usd = said["dollars"]
+
+
+class HelloProgram(Program):
+    """A program that is a line of shell."""
+
+    def get_version_command(self) -> None:  # type: ignore[override, unused-ignore]
+        return None
+
+    async def install(self, environment: Any) -> None:
+        await self.exec_as_root(environment, "useradd --uid 1234 --create-home worker; chown -R worker /app")
+        told = self.logs_dir / "upload.txt"
+        told.write_text("a file for main\n")
+        await environment.upload_file(told, "/srv/told.txt")
+        told.unlink()
+
+    async def run(self, instruction: str, environment: Any, context: Any) -> None:
+        env = {"HELLO_API_KEY": self._get_env("HELLO_API_KEY") or ""}
+        root = await self.exec_as_root(environment, "id -un")
+        await environment.exec(
+            f'printf "as {(root.stdout or "").strip()}, as $(id -u), key $HELLO_API_KEY, in $PWD\\n"'
+            " && printf 'Hello, world!\\n' > /app/hello.txt && cat /srv/told.txt"
+            ' | sed "s/for/from/; s/$/, $HELLO_API_KEY/" > /logs/agent/told.txt',
+            user="worker",
+            env=env,
+            cwd="/tmp",
+        )
+
+    def populate_context_post_run(self, context: Any) -> None:
+        return None
+
+
+class Endless(HelloProgram):
+    """Leaves a process that leads a session of its own, from its set-up and from its work."""
+
+    async def install(self, environment: Any) -> None:
+        await environment.exec("setsid sleep 901 > /dev/null 2>&1 &")
+
+    async def run(self, instruction: str, environment: Any, context: Any) -> None:
+        await environment.exec("setsid sleep 902 > /dev/null 2>&1 & (while :; do sleep 903; done)")
