@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from engine.trajectories.calls import call_text
+import shlex
+
+from engine.trajectories.calls import call_text, of_words
 from engine.trajectories.draft import Draft, Session
 from engine.trajectories.steps import Call, Observation
 from engine.trajectories.untyped import Record, as_json, block_text, code, items, record, text
@@ -106,7 +108,7 @@ def _tool(kind: str, item: Record) -> str:
 def _call_text(kind: str, item: Record) -> str:
     match kind:
         case "command_execution":
-            return call_text({"command": item.get("command")})
+            return _command(text(item.get("command")))
         case "file_change":
             changes = [record(each) for each in items(item.get("changes"))]
             return "\n".join(f"{_word(change.get('kind'))} {text(change.get('path'))}" for change in changes)
@@ -118,6 +120,15 @@ def _call_text(kind: str, item: Record) -> str:
             todo = [record(each) for each in items(item.get("items"))]
             return "\n".join(f"[{'x' if each.get('completed') else ' '}] {text(each.get('text'))}" for each in todo)
     return as_json({key: value for key, value in item.items() if key not in ("id", "type", "status")})
+
+
+def _command(line: str) -> str:
+    """What a shell was given with `-c` stands for itself."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return line
+    return of_words(words) if len(words) == 3 and of_words(words) == words[2] else line
 
 
 def _word(kind: object) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+import anyio.to_thread
+
 from engine.agents.agent import AgentConfigInvalid, AgentEnd, AgentSession
 from engine.agents.capsules.capsule import Capsule
 from engine.agents.capsules.codex import PACKAGE, tag_of
@@ -16,6 +18,7 @@ from engine.agents.capsules.python_v1 import PYTHON
 from engine.agents.codex.arm import CAPSULE, configured
 from engine.agents.codex.config import config_toml
 from engine.agents.codex.ended import CodexEnd
+from engine.agents.codex.looking_back import recorded, write_again
 from engine.agents.in_main.carried import carried
 from engine.agents.in_main.forwarder import Forwarder
 from engine.agents.in_main.installed import npm_install
@@ -24,7 +27,7 @@ from engine.agents.in_main.log_name import name_in_trial
 from engine.agents.in_main.setup_failed import setup_failed
 from engine.agents.in_main.skills import copy_skills
 from engine.agents.in_main.task_servers import servers_of
-from engine.agents.in_main.told_steps import ToldSteps
+from engine.agents.in_main.told_steps import TRAJECTORY, ToldSteps
 from engine.events import ArmInfo
 from engine.tasks.task import LOGS_AGENT
 from engine.trajectories.codex_events import CodexEventsFold
@@ -48,6 +51,8 @@ class CodexAgent:
         self.version = self._arm.version
         self._program: tuple[str, ...] = ()
         self._forwarder: Forwarder | None = None
+        self._end: CodexEnd | None = None
+        self._made = 0
 
     async def set_up(self, session: AgentSession) -> None:
         """Raises TrialFailed."""
@@ -65,7 +70,7 @@ class CodexAgent:
         await self._check_version(session)
 
     async def run(self, session: AgentSession) -> AgentEnd:
-        end = CodexEnd(name_in_trial(session, self.log_name), session.activity)
+        end = self._end = CodexEnd(name_in_trial(session, self.log_name), session.activity)
         steps = ToldSteps(session, agent=self.name, version=self.version)
         stream = JsonStream(CodexEventsFold(), steps, session.folder / self.log_name, watch=end.watch)
         tail = ""
@@ -74,12 +79,33 @@ class CodexAgent:
             tail = result.tail
         finally:
             stream.finish()
+            self._made = steps.made
             steps.finish(ended=end.ended())
             for issue in end.issues(tail):
                 session.issue(issue)
         if self._forwarder is not None:
             await self._forwarder.stop()
         return AgentEnd(exit_code=result.exit_code, note=end.ended())
+
+    async def look_back(self, session: AgentSession) -> None:
+        """Codex tells what a step used only in its own record of the session."""
+        if self._end is None or not self._end.thread:
+            return
+        thread, ended, made = self._end.thread, self._end.ended(), self._made
+
+        def look() -> None:
+            found = recorded(session.folder / Path(SESSIONS).name, thread, steps=made)
+            if found is not None:
+                write_again(
+                    found,
+                    session.folder / TRAJECTORY,
+                    agent=self.name,
+                    version=self.version,
+                    session_id=session.environment.spec.trial,
+                    ended=ended,
+                )
+
+        await anyio.to_thread.run_sync(look)
 
     async def _put_home(self, session: AgentSession, address: str) -> None:
         """Whoever the agent runs as may write there."""

@@ -29,9 +29,12 @@ class CodexEnd:
         self._notes: list[str] = []
         self._first_note = 0
         self.completed = False
+        self.thread = ""
 
     def watch(self, line: int, found: Record) -> None:
         match text(found.get("type")):
+            case "thread.started":
+                self.thread = self.thread or text(found.get("thread_id"))
             case "turn.started":
                 self.completed, self._failed = False, None
             case "turn.completed":

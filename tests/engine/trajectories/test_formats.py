@@ -148,7 +148,7 @@ def test_codex_events_are_steps_that_end_where_something_came_back(tmp_path: Pat
     assert (first.thought, first.calls[0].tool, first.calls[0].text) == (
         "**Running the tests**",
         "shell",
-        "bash -lc 'make test'",
+        "make test",
     )
     assert (first.observations[0].failed, first.observations[0].exit_code) == (True, 2)
     assert second.calls[0].text == "update /app/a.py" and not second.observations[0].failed
