@@ -9,23 +9,21 @@ from collections.abc import Callable, Sequence
 
 import anyio
 
-from engine.issues import Code
+from engine.models.answer_cost import answer_cost
 from engine.models.conversation import ModelClient, Reply, Turn
-from engine.models.failures import failure_in_answer, failure_of_error
+from engine.models.failures import failure_in_answer
 from engine.models.heard import Heard, heard_in
-from engine.models.model_call import CostSource, ModelCall, ModelCallFailed, ModelFailure, Stop, Usage
-from engine.models.prices import cost_of
+from engine.models.model_call import ModelCall, ModelCallFailed, ModelFailure, Stop
 from engine.models.retries import Pacing, pause_before, retry_words
 from engine.models.scrubbed import scrubbed_failure, secrets_of
 from engine.models.settings import ModelInvalid, ModelSettings, Wire
+from engine.models.silence import silence
 from engine.models.speaking import Speaking, Unanswered
-from engine.models.told_cost import told_cost
 from engine.models.usage_of import usage_of
 from engine.text import clean_line
 
 CLOSE_SEC = 5.0
 _MOST_NAME = 200
-_MOST_WORDS = 300
 _LOGGERS = ("openai", "anthropic", "httpx", "httpcore", "httpx2", "httpcore2")
 
 
@@ -122,15 +120,15 @@ class _Client:
         try:
             answer = await self._speaking.ask(turns, system)
             heard, headers = heard_in(self._settings.wire, answer.body), dict(answer.headers)
-            failure = failure_in_answer(self._settings.wire, answer.body) or _silence(heard)
+            failure = failure_in_answer(self._settings.wire, answer.body) or silence(heard)
         except Unanswered as error:
             failure = error.failure
         except Exception as error:
-            failure = failure_of_error(error)
+            failure = _of_error(error)
         if failure is not None:
             failure = scrubbed_failure(failure, secrets_of(self._settings))
         usage = usage_of(self._settings.wire, heard.usage)
-        cost, source = self._cost(heard, usage, headers)
+        cost, source = answer_cost(self._settings.name, heard, usage, headers)
         call = ModelCall(
             number=number,
             seconds=self._pacing.clock() - started,
@@ -161,27 +159,3 @@ class _Client:
     def _next_number(self) -> int:
         self._count += 1
         return self._count if self._number is None else self._number()
-
-    def _cost(
-        self, heard: Heard, usage: Usage, headers: dict[str, str]
-    ) -> tuple[float, CostSource] | tuple[None, None]:
-        """The provider's own figure, else from prices: those of the name that the arm has, then of the one that
-        answered."""
-        told = told_cost(heard.usage, headers)
-        if told is not None:
-            return told, CostSource.PROVIDER
-        cost = cost_of(self._settings.name, usage)
-        if cost is None and heard.model:
-            cost = cost_of(heard.model, usage)
-        return (None, None) if cost is None else (cost, CostSource.PRICES)
-
-
-def _silence(heard: Heard) -> ModelFailure | None:
-    """An answer with nothing in it that cost the model no word: the server's doing, not the model's."""
-    if heard.text.strip() or heard.reasoning.strip() or heard.stop not in (Stop.END, Stop.OTHER):
-        return None
-    written = next((heard.usage[key] for key in ("output_tokens", "completion_tokens") if heard.usage.get(key)), 0)
-    if written:
-        return None
-    words = f"the answer is empty: no text and no tokens written (it stopped with: {heard.stop_word or 'nothing said'})"
-    return ModelFailure(code=Code.MODEL_FAILED, words=clean_line(words, _MOST_WORDS), status=200, retryable=True)

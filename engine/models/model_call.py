@@ -44,6 +44,7 @@ class Stop(StrEnum):
     REFUSAL = "refusal"
     FILTER = "filter"  # a content filter cut it off
     CONTEXT = "context"  # the context is full
+    MALFORMED = "malformed"  # with a call of a tool whose arguments are no JSON
     OTHER = "other"
 
 
@@ -72,6 +73,7 @@ class ModelCallFailed(Exception):
 class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
     """One request that reached its end. `failure` None: it was answered. `number` counts from 1 in its trial.
 
+    `hung_up`: who asked went away before the answer was whole; that is neither an answer nor a failure of the model's.
     `cost_usd` None: unknown. `path` is that of the request, without its query.
     """
 
@@ -84,3 +86,4 @@ class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
     cost_source: CostSource | None = None
     failure: ModelFailure | None = None
+    hung_up: bool = False
