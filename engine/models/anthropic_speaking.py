@@ -88,9 +88,11 @@ class AnthropicSpeaking:
         }
         if system:
             request["system"] = [{"type": "text", "text": system, "cache_control": _CACHED}]
+        # By their names on the wire: which of them the SDK's own signature has differs from one version to the next.
+        more = self._thinking()
         if self._settings.temperature is not None:
-            request["temperature"] = self._settings.temperature
-        return request | self._thinking()
+            more["temperature"] = self._settings.temperature
+        return request | ({"extra_body": more} if more else {})
 
     def _room(self) -> int:
         held = self._settings.context_tokens

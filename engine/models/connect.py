@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 
 import anyio
+import msgspec
 
+from engine.issues import Code
 from engine.models.answer_cost import answer_cost
 from engine.models.conversation import ModelClient, Reply, Turn
-from engine.models.failures import failure_in_answer
+from engine.models.failures import MOST_WORDS, failure_in_answer, failure_of_error
 from engine.models.heard import Heard, heard_in
 from engine.models.model_call import ModelCall, ModelCallFailed, ModelFailure, Stop
 from engine.models.retries import Pacing, pause_before, retry_words
@@ -159,3 +161,12 @@ class _Client:
     def _next_number(self) -> int:
         self._count += 1
         return self._count if self._number is None else self._number()
+
+
+def _of_error(error: Exception) -> ModelFailure:
+    failure = failure_of_error(error)
+    if failure.code is not Code.MODEL_UNREACHABLE or failure.retryable or isinstance(error, OSError):
+        return failure
+    # It was no connection that failed: an answer in nobody's form, or a question that the SDK wouldn't put.
+    words = clean_line(f"{type(error).__name__}: {failure.words}", MOST_WORDS)
+    return msgspec.structs.replace(failure, code=Code.MODEL_FAILED, words=words)

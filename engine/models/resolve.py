@@ -99,7 +99,8 @@ def _way_out(variable: str) -> str:
 def key_of_file(path: Path, what: str) -> Secret:
     """Raises ModelInvalid."""
     try:
-        with path.open("rb") as file:
+        # A pipe or a device in a key's place is not waited for.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 raise ModelInvalid(f"{what}: is no file")
