@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
+import anyio.to_thread
 import msgspec
 
 from engine.agents.agent import AgentEnd, AgentSession, AgentTraits
@@ -20,6 +23,7 @@ from engine.agents.claude_code_parameters import (
     mcp_config,
     read_parameters,
 )
+from engine.agents.claude_code_record import recorded
 from engine.agents.in_main.carried import carried
 from engine.agents.in_main.forwarder import Forwarder
 from engine.agents.in_main.installed import npm_install
@@ -28,7 +32,8 @@ from engine.agents.in_main.log_name import name_in_trial
 from engine.agents.in_main.setup_failed import setup_failed
 from engine.agents.in_main.skills import copy_skills
 from engine.agents.in_main.task_servers import servers_of
-from engine.agents.in_main.told_steps import ToldSteps
+from engine.agents.in_main.told_steps import TRAJECTORY, ToldSteps
+from engine.agents.in_main.written_again import write_again
 from engine.events import ArmInfo
 from engine.models.settings import Wire
 from engine.trajectories.claude_code import ClaudeCodeFold
@@ -86,6 +91,8 @@ class ClaudeCodeAgent:
         self._program = ""
         self._env: dict[str, str] = {}
         self._forwarder: Forwarder | None = None
+        self._end: ClaudeCodeEnd | None = None
+        self._made = 0
 
     async def set_up(self, session: AgentSession) -> None:
         if session.model is None:
@@ -115,17 +122,39 @@ class ClaudeCodeAgent:
         words = command_line(
             self._program, self.parameters, session.model.settings, mcp=bool(session.task.environment.mcp_servers)
         )
-        end = ClaudeCodeEnd(session, name_in_trial(session, self.log_name))
+        end = self._end = ClaudeCodeEnd(session, name_in_trial(session, self.log_name))
         steps = ToldSteps(session, agent="claude-code", version=self.version, as_told=_without_output_tokens)
         stream = JsonStream(ClaudeCodeFold(), steps, session.folder / self.log_name, watch=end.take)
         try:
             result = await session.execute(words, env=self._env, stdin=as_input(session.instruction), sink=stream.sink)
         finally:  # also when time is up: what it did until then counts
             stream.finish()
+            self._made = steps.made
             steps.finish(ended=end.ended, cost_usd=end.cost_usd, cost_source=end.cost_source)
             end.finish()
         await self._forwarder.stop()
         return AgentEnd(exit_code=result.exit_code)
+
+    async def look_back(self, session: AgentSession) -> None:
+        """Claude Code tells what an answer used only in its own record of the session."""
+        end, made = self._end, self._made
+        if end is None:
+            return
+
+        def look() -> None:
+            found = recorded(session.folder / PurePosixPath(CONFIG).name, end.session, steps=made)
+            if found is not None:
+                write_again(
+                    found,
+                    session.folder / TRAJECTORY,
+                    agent="claude-code",
+                    version=self.version,
+                    session_id=session.environment.spec.trial,
+                    ended=end.ended,
+                    cost_usd=end.cost_usd,
+                )
+
+        await anyio.to_thread.run_sync(look)
 
     async def _prepare(self, session: AgentSession, node: Capsule) -> _Prepared:
         said = bytearray()

@@ -23,12 +23,12 @@ class ClaudeCodeEnd:
         self._log = log
         self._result: Record = {}
         self._result_line = 0
-        self._version = ""
+        self._id = ""
 
     @property
-    def version(self) -> str:
-        """What the CLI calls its own version; "" before it said so."""
-        return self._version
+    def session(self) -> str:
+        """The id of its session, by which its own record is found; "" before it said so."""
+        return self._id
 
     @property
     def ended(self) -> str:
@@ -55,7 +55,7 @@ class ClaudeCodeEnd:
     def take(self, line: int, found: Record) -> None:
         match found.get("type"), found.get("subtype"):
             case "system", "init":
-                self._version = text(found.get("claude_code_version")) or self._version
+                self._id = text(found.get("session_id"))
                 self._servers(line, found)
             case "system", "api_retry":
                 self._session.activity(_retry(found))

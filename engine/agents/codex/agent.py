@@ -18,7 +18,7 @@ from engine.agents.capsules.python_v1 import PYTHON
 from engine.agents.codex.arm import CAPSULE, configured
 from engine.agents.codex.config import config_toml
 from engine.agents.codex.ended import CodexEnd
-from engine.agents.codex.looking_back import recorded, write_again
+from engine.agents.codex.looking_back import recorded
 from engine.agents.in_main.carried import carried
 from engine.agents.in_main.forwarder import Forwarder
 from engine.agents.in_main.installed import npm_install
@@ -28,6 +28,7 @@ from engine.agents.in_main.setup_failed import setup_failed
 from engine.agents.in_main.skills import copy_skills
 from engine.agents.in_main.task_servers import servers_of
 from engine.agents.in_main.told_steps import TRAJECTORY, ToldSteps
+from engine.agents.in_main.written_again import write_again
 from engine.events import ArmInfo
 from engine.tasks.task import LOGS_AGENT
 from engine.trajectories.codex_events import CodexEventsFold

@@ -8,9 +8,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import msgspec
-
-from engine.agents.atif_writer import AtifWriter
 from engine.trajectories.read import read_trajectory
 from engine.trajectories.steps import Trajectory
 
@@ -32,11 +29,3 @@ def recorded(sessions: Path, thread: str, *, steps: int) -> Trajectory | None:
             made = sum(step.source == "agent" for step in found.steps) if found is not None else 0
             return found if made >= steps else None
     return None
-
-
-def write_again(found: Trajectory, path: Path, *, agent: str, version: str, session_id: str, ended: str) -> None:
-    """Takes the place of what was written while the agent worked. Blocks."""
-    writer = AtifWriter(path, agent=agent, agent_version=version, model=found.model, session_id=session_id)
-    for number, step in enumerate(found.steps, 1):
-        writer.add(msgspec.structs.replace(step, number=number))
-    writer.finish(ended or found.ended)
