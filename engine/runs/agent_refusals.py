@@ -88,11 +88,10 @@ def _cannot_take(task: Task, arm: ArmInfo, traits: AgentTraits) -> Iterator[Issu
             f"task {task.id} offers a folder of skills ({task.environment.skills_dir}); {who} takes none",
             _others("skills"),
         )
-    if traits.installs_over_network and not arm.capsules and _is_cut_off(task):
-        carried = f"give it a capsule (setup_capsule_tag={traits.capsules[0]})" if traits.capsules else ""
+    if traits.installs_over_network and _is_cut_off(task):
         yield _refused(
             f"task {task.id} has no network; {who} is installed over it",
-            carried or "take an agent that needs no installation (`trialdeck agents`)",
+            "let a capsule carry it in, or take an agent that needs no installation (`trialdeck agents NAME`)",
         )
 
 

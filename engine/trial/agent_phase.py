@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 
 import anyio
 import msgspec
@@ -15,14 +16,18 @@ from engine.agents.replay import STATE as REPLAY_STATE
 from engine.environments.environment import Environment, ExecResult, Sink
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.layout import CHANGES
+from engine.models.model_call import ModelCallFailed
 from engine.tasks.host_env import resolve_env
 from engine.tasks.instruction import read_instruction
 from engine.tasks.task import MAIN
 from engine.text import clean_line, decode_output
+from engine.trial.agent_issues import AgentIssues
 from engine.trial.agent_left import OF_THE_HOST, keep_what_it_wrote, look_back
 from engine.trial.hidden_values import HiddenValues, HidingStream
 from engine.trial.job import AGENT_SETUP_SEC, Stage, TrialJob
 from engine.trial.log_file import LogFile
+from engine.trial.model_access import TrialModel
+from engine.trial.model_issues import AgentOutcome
 from engine.trial.record import Record
 
 KILL_SEC = 30.0
@@ -30,8 +35,16 @@ _KINDS = ("added", "changed", "deleted")
 WHAT_CHARS = 500
 
 
-async def run_agent(job: TrialJob, stage: Stage, agent: Agent, environment: Environment, record: Record) -> int:
-    """One stage's agent from set-up to its end. Afterwards, if time was up, everything it started is dead.
+async def run_agent(
+    job: TrialJob,
+    stage: Stage,
+    agent: Agent,
+    environment: Environment,
+    record: Record,
+    model: TrialModel | None = None,
+) -> int:
+    """One stage's agent from set-up to its end. Afterwards, if time was up, everything it started is dead, and nothing
+    reaches the model any more.
 
     Returns how many files it changed. Raises TrialFailed where the environment failed, or the agent could not be set up
     or not be stopped. What goes wrong in the agent itself is an issue, and verification still follows.
@@ -39,6 +52,7 @@ async def run_agent(job: TrialJob, stage: Stage, agent: Agent, environment: Envi
     folder = record.folder / "steps" / stage.name / "agent" if stage.name else record.folder / "agent"
     folder.mkdir(parents=True, exist_ok=True)
     limit = stage.agent.timeout_sec * job.timeout_factor if stage.agent.timeout_sec is not None else None
+    issues = AgentIssues(record)
     with LogFile(folder / agent.log_name, record.folder) as log:
         work = _Work(job, stage, environment, record, log, _Clock(limit))
         session = AgentSession(
@@ -54,15 +68,18 @@ async def run_agent(job: TrialJob, stage: Stage, agent: Agent, environment: Envi
             user=stage.agent.user,
             execute=work.execute,
             report_step=work.report_step,
-            issue=record.issue,
-            model=None,
+            issue=issues.raised,
+            model=model,
             activity=record.activity,
             hide=work.hidden.add,
         )
-        await environment.note_processes()  # before its set-up: what that leaves running is the agent's, too
-        await _set_up(agent, session)
-        record.activity(agent.name)
-        await work.run(agent, session)
+        async with model.at_work() if model is not None else nullcontext():
+            await environment.note_processes()  # before its set-up: what that leaves running is the agent's, too
+            await _set_up(agent, session)
+            record.activity(agent.name)
+            await work.run(agent, session)
+        if model is not None:
+            issues.of_model(model.seen, work.outcome(issues.codes))
     if (complaint := log.complaint(Phase.AGENT)) is not None:
         record.issue(complaint)
     await keep_what_it_wrote(environment, record, folder)
@@ -86,6 +103,7 @@ class _Work:
         self._last: ExecResult | None = None
         self._end: AgentEnd | None = None
         self._killed = 0
+        self._gave_up: ModelCallFailed | None = None
         self.hidden = HiddenValues()
 
     async def execute(
@@ -145,6 +163,8 @@ class _Work:
                     self._end = await agent.run(session)
             except TrialFailed:
                 raise
+            except ModelCallFailed as error:
+                self._gave_up = error
             except Exception as error:
                 if isinstance(error, OSError) and error.errno in OF_THE_HOST:
                     raise
@@ -167,6 +187,14 @@ class _Work:
                 )
             )
         _look_at_end(record, self._last, self._exit_code, self._log, timed_out=clock.is_up)
+
+    def outcome(self, raised: Collection[Code]) -> AgentOutcome:
+        return AgentOutcome(
+            ended_well=self._end is not None and self._end.exit_code in (0, None) and not self._clock.is_up,
+            gave_up=self._gave_up,
+            raised=raised,
+            last_output=Evidence("last output", decode_output(self._log.tail), self._log.name, self._log.lines),
+        )
 
     @property
     def _exit_code(self) -> int | None:

@@ -6,22 +6,27 @@ import errno
 import math
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import anyio
+import msgspec
 
 from engine import events as ev
-from engine.agents.agent import Agent, AgentConfigInvalid
-from engine.agents.registry import make_agent
+from engine.agents.agent import GATEWAY_FOLDER, Agent, AgentConfigInvalid
+from engine.agents.registry import make_agent, traits_of
 from engine.environments.environment import Emit, Environment, Provider
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.task import LOGS_AGENT, LOGS_ARTIFACTS, LOGS_VERIFIER, TESTS
 from engine.tasks.verifier_image import VerifierImage, verifier_image
 from engine.trial.acceptance import read_rule
 from engine.trial.agent_phase import run_agent
+from engine.trial.carried import capsule_mounts
 from engine.trial.collect import Collected, collect
 from engine.trial.definitions import agent_environment
 from engine.trial.job import CLEANUP_SEC, Keep, Stage, TrialJob
+from engine.trial.model_access import TrialModel
+from engine.trial.model_folder import ModelFolder, model_folder
 from engine.trial.places import empty_folders, make_log_folders
 from engine.trial.record import Record, StepVerdict
 from engine.trial.verify import FreshVerifier, ends_early, overall, verify
@@ -85,6 +90,9 @@ class _Trial:
         self.record = record
         self.up: list[Environment] = []
         self.leftovers: list[str] = []
+        self.model: TrialModel | None = None
+        self._for_model: ModelFolder | None = None
+        self._places = ExitStack()
         self._did_something = False
 
     def verdict(self) -> tuple[float | None, dict[str, float]]:
@@ -110,7 +118,7 @@ class _Trial:
                 if number > 1:
                     await self._clear_traces(environment, tests=shared_before)
                 await self._enter_step(stage, environment)
-                changes = await run_agent(job, stage, self._agent(), environment, record)
+                changes = await run_agent(job, stage, self._agent(), environment, record, self.model)
             with self._phase(environment, Phase.COLLECT, None, stage):
                 rows = await collect(job, stage, environment, record, stop_main=image is not None and last)
             self._did_something |= bool(changes) or any(row.bytes for row in rows)
@@ -130,7 +138,7 @@ class _Trial:
         try:
             return make_agent(self.job.arm)
         except AgentConfigInvalid as error:
-            raise TrialFailed(Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, str(error))) from None
+            raise _agent_gone(error) from None
 
     @contextmanager
     def _phase(self, environment: Environment, phase: Phase, limit: float | None, stage: Stage) -> Iterator[None]:
@@ -153,11 +161,37 @@ class _Trial:
         job, record = self.job, self.record
         spec = agent_environment(job)
         with record.phase(Phase.PREPARE, spec.build_timeout_sec):
+            spec = msgspec.structs.replace(spec, bind_read_only=await self._mounts())
             environment = self.provider.environment(spec, record.emit)
             self.up.append(environment)
             await environment.start()
             await make_log_folders(environment, ("agent", "verifier", "artifacts"))
         return environment
+
+    async def _mounts(self) -> dict[Path, str]:
+        """What the agent finds in `main` beside the task's own: its capsules, and the folder of its model's gateway.
+        Where the engine is on another host capsules are unpacked by the agent's set-up instead."""
+        try:
+            traits = traits_of(self.job.arm)
+        except AgentConfigInvalid as error:
+            raise _agent_gone(error) from None
+        if traits.calls_model:
+            self.model = TrialModel(self.record, traits)
+        if not traits.capsules and not traits.needs_gateway:
+            return {}
+        if not await self.provider.mounts_host_folders():
+            if traits.needs_gateway:
+                message = (
+                    f"agent {traits.name} reaches its model through a folder of this host, and Docker is elsewhere"
+                )
+                raise TrialFailed(Issue(Severity.FATAL, Phase.PREPARE, Code.AGENT_INCOMPATIBLE, message))
+            return {}
+        mounts = await capsule_mounts(traits.capsules)
+        if self.model is not None and traits.needs_gateway:
+            self._for_model = self._places.enter_context(model_folder())
+            self.model.folder = self._for_model.path
+            mounts[self._for_model.path] = GATEWAY_FOLDER
+        return mounts
 
     async def _clear_traces(self, environment: Environment, *, tests: bool) -> None:
         """Between steps: each has its own logs, and no agent sees the tests of the step before."""
@@ -262,6 +296,9 @@ class _Trial:
                         f"left behind: {', '.join(self.leftovers)}; `trialdeck sweep` removes it",
                     )
                 )
+        if kept and self._for_model is not None:
+            self._for_model.keep()
+        self._places.close()
         return kept
 
     async def _keep(self, environment: Environment) -> bool:
@@ -286,6 +323,10 @@ class _Trial:
         except Exception as error:
             self.leftovers.append(f"{environment.spec.name} ({_words(error)})")
         self.up.remove(environment)
+
+
+def _agent_gone(error: AgentConfigInvalid) -> TrialFailed:
+    return TrialFailed(Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, str(error)))
 
 
 def _words(error: Exception) -> str:

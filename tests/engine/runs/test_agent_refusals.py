@@ -66,12 +66,9 @@ def test_what_is_installed_over_the_network_needs_one_or_a_capsule(tmp_path: Pat
         "task t has no network; agent tester is installed over it"
     ]
     assert words(tmp_path / "b", CUT_OFF) == []
-    carried = ArmInfo(name="x", agent=NAME, capsules={"node24-v1": "d" * 64})
-    assert cannot_take(task(tmp_path / "c", CUT_OFF), carried, traits(installs_over_network=True)) == ()
-    (issue,) = cannot_take(
-        task(tmp_path / "d", CUT_OFF), ARM, traits(installs_over_network=True, capsules=("node24-v1",))
-    )
-    assert "setup_capsule_tag=node24-v1" in issue.evidence[0].text
+    for_agents_alone = '[agent]\nnetwork_mode = "no-network"\n'
+    assert len(words(tmp_path / "c", for_agents_alone, installs_over_network=True)) == 1
+    assert words(tmp_path / "d", "", installs_over_network=True) == []
 
 
 def test_an_arm_with_a_name_of_its_own_is_named_beside_its_agent(tmp_path: Path) -> None:
