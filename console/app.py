@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import BindingType
 from textual.message import Message
@@ -17,6 +18,7 @@ from textual.screen import ModalScreen
 
 from console.app_habits import AppHabits
 from console.app_leaving import AppLeaving
+from console.collector import Collector
 from console.engine_control import ControlFor, EngineControl
 from console.habits import Habits
 from console.open_sources import OpenSources, TooManyOpen
@@ -114,6 +116,7 @@ class TrialDeckApp(App[None]):
         self.analysis_wish = analysis_wish
         self._compared = False
         self.leaving = AppLeaving(self)
+        self.collector = Collector()
 
     # --- life ---
 
@@ -200,7 +203,8 @@ class TrialDeckApp(App[None]):
         return shown
 
     def _close_unshown(self) -> None:
-        self.sources.keep_only(self._shown())
+        if self.sources.keep_only(self._shown()):
+            self.collector.run_closed()
         self.habits.runs_closed(self.sources.all)
         for source in self._dirty.keys() - set(self.sources.all):
             del self._dirty[source]
@@ -251,6 +255,12 @@ class TrialDeckApp(App[None]):
         screen = self._following()
         if screen is not None and any(source.live for source in _sources_of(screen)):
             screen.clock_ticked(self.clock())
+        self.collector.tick()
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.InputEvent):
+            self.collector.key()
+        await super().on_event(event)
 
     def _following(self) -> FollowsRun | FollowsRuns | None:
         """The screen that shows a run, also where a question or the help lies over it."""

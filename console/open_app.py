@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import shlex
 import subprocess
 import sys
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 START_SEC = 30.0
 TURN_SEC = 0.0005
 """How long a thread may keep the interpreter while another one waits for it (Python: 5 ms)."""
-COLLECT_AFTER = (1_000, 10, 100)
-"""Thresholds of the collector's generations: small collections as ever, whole ones seldom."""
 
 
 def show_run(
@@ -85,8 +82,7 @@ def run_app(app: TrialDeckApp) -> int:
     """With an interpreter tuned for short waits: a key must not wait for the reading thread's turn to end, nor for the
     garbage collector to walk through every module that was ever imported (45 ms)."""
     sys.setswitchinterval(TURN_SEC)
-    gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
+    app.collector.begin()
     with ends_with_its_terminal():
         app.run()
     return app.return_code or 0

@@ -56,14 +56,18 @@ class OpenSources:
         """In the order in which they were opened."""
         return list(self._open.values())
 
-    def keep_only(self, shown: Iterable[RunSource]) -> None:
-        """Close what nobody shows any more. Threads end by themselves: nobody waits for one that reads."""
+    def keep_only(self, shown: Iterable[RunSource]) -> bool:
+        """Close what nobody shows any more; whether there was something. Threads end by themselves: nobody waits for
+        one that reads."""
+        closed = False
         kept = {id(source) for source in shown}
         for key, source in list(self._open.items()):
             if id(source) not in kept and source is not self.pinned:
                 self._forget(key)
                 source.on_events = None
                 threading.Thread(target=source.close, name=f"close {source.folder.name}", daemon=True).start()
+                closed = True
+        return closed
 
     def close(self) -> None:
         for key, source in list(self._open.items()):
