@@ -26,6 +26,8 @@ from engine.agents.harbor.options import secret_values
 from engine.agents.harbor.presence import quietly
 from engine.agents.harbor.secrets import Secrets
 from engine.agents.harbor.steps import TRAJECTORY, StepsTold, Totals, put
+from engine.agents.harbor.way_to_model import forwarder
+from engine.agents.in_main.forwarder import Forwarder
 from engine.events import ArmInfo
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.task import McpServer, NetworkMode
@@ -57,6 +59,7 @@ class HarborAgent:
         self._secrets = Secrets(lambda value: None)
         self._context = AgentContext()
         self._told: StepsTold | None = None
+        self._forwarder: Forwarder | None = None
 
     async def set_up(self, session: AgentSession) -> None:
         self._secrets = Secrets(session.hide)
@@ -64,6 +67,8 @@ class HarborAgent:
         self._told = StepsTold(session, self._secrets)
         logger = self._logger(session)
         try:
+            if self._configured.gateway is not None:
+                self._forwarder = await forwarder(session)
             agent = self._made(session, logger)
             self._agent = agent
             environment = TrialdeckEnvironment(session, self._secrets, logger)
@@ -100,6 +105,8 @@ class HarborAgent:
             except Exception as error:
                 end = self._failed(session, cause_of(error))
             group.cancel_scope.cancel()
+        if self._forwarder is not None:
+            await self._forwarder.stop()
         return end
 
     async def look_back(self, session: AgentSession) -> None:
@@ -182,7 +189,8 @@ class HarborAgent:
                 given["mcp_servers"] = [_server(server, allowed) for server in servers]
             if task.environment.skills_dir:
                 given["skills_dir"] = task.environment.skills_dir
-        agent = found.agent(session.folder, logger, **given)
+        address = self._forwarder.address if self._forwarder is not None else ""
+        agent = found.agent(session.folder, logger, address=address, **given)
         trial = session.environment.spec.trial
         agent.session_id = f"{trial}__agent"
         agent.context_id = uuid.uuid5(uuid.NAMESPACE_URL, trial)

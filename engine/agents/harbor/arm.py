@@ -18,7 +18,15 @@ from harbor.models.agent.name import AgentName
 from harbor.models.trial.config import AgentConfig
 
 from engine.agents.agent import AgentTraits
-from engine.agents.harbor.options import FORMATS, KEY_OF_FILE, Reading, key_from_file, keywords, variables
+from engine.agents.harbor.options import (
+    FORMATS,
+    KEY_OF_FILE,
+    Reading,
+    key_from_file,
+    keywords,
+    through_gateway,
+    variables,
+)
 from engine.agents.harbor.presence import harbor_version, quietly
 from engine.agents.harbor.traits import TRAITS
 from engine.events import ArmInfo
@@ -28,6 +36,9 @@ from engine.models.settings import Wire
 ORACLE = AgentName.ORACLE.value
 FREE = frozenset({ORACLE, AgentName.NOP.value})
 """They call no model, and are given neither a task's MCP servers nor its skills."""
+
+SOMEWHERE = "http://127.0.0.1:1"
+"""Stands for the gateway until the port in `main` is known."""
 
 _checked: dict[bytes, AgentTraits] = {}
 
@@ -58,6 +69,8 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
     config: AgentConfig
     env: dict[str, str]
     hidden: dict[str, str]
+    gateway: Wire | None = None
+    """What the program in `main` speaks at the gateway; None: it reaches its model by itself."""
 
     @property
     def name(self) -> str:
@@ -72,10 +85,13 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
     def is_free(self) -> bool:
         return self.name in FREE
 
-    def agent(self, logs_dir: Path, logger: Logger | None = None, **given: Any) -> Any:
-        """A fresh agent. Raises whatever Harbor's constructor raises."""
+    def agent(self, logs_dir: Path, logger: Logger | None = None, *, address: str = "", **given: Any) -> Any:
+        """A fresh agent. `address`: where `main` finds the gateway. Raises whatever Harbor's constructor raises."""
+        config = self.config
+        if address and self.gateway is not None:
+            config = config.model_copy(update={"base_url": base_url_at(address, self.gateway)})
         with quietly():
-            agent = AgentFactory.create_agent_from_config(self.config, logs_dir=logs_dir, logger=logger, **given)
+            agent = AgentFactory.create_agent_from_config(config, logs_dir=logs_dir, logger=logger, **given)
         if self.hidden:
             agent._extra_env = HiddenEnv(self.env, self.hidden)
         return agent
@@ -89,26 +105,61 @@ def configured(arm: ArmInfo) -> Configured:
     if agent_class.name() in FREE and (arm.endpoint.base_url or arm.endpoint.key_env or arm.endpoint.key_file):
         raise reading.invalid(f"Harbor's {agent_class.name()} calls no model")
     env = variables(arm)
+    if through_gateway(arm):
+        return _at_gateway(arm, agent_class, env)
     key = key_from_file(arm)
     hidden = {KEY_OF_FILE: key} if key else {}
-    name, path = arm.parameters.get("agent"), arm.parameters.get("import_path")
-    try:
-        config = AgentConfig(
-            name=name or None,
-            import_path=path or None,
-            model_name=arm.model or None,
-            base_url=arm.endpoint.base_url or None,
-            model_api_key_name=KEY_OF_FILE if key else arm.endpoint.key_env or None,
-            model_api_format=FORMATS[Wire(arm.protocol)] if arm.protocol else None,
-            kwargs=keywords(arm, agent_class),
-            env={**env, **hidden},
-        )
-    except ValueError as error:
-        raise reading.invalid(_words(error)) from None
+    config = _config(arm, agent_class, {**env, **hidden}, arm.endpoint.base_url, KEY_OF_FILE if key else "")
     if config.base_url and not hidden:
         hidden = _key_for_own_server(config, reading)
         config.env.update(hidden)
     return Configured(agent_class=agent_class, config=config, env=env, hidden=hidden)
+
+
+def _config(arm: ArmInfo, agent_class: Any, env: dict[str, str], base_url: str, key_name: str) -> AgentConfig:
+    try:
+        return AgentConfig(
+            name=arm.parameters.get("agent") or None,
+            import_path=arm.parameters.get("import_path") or None,
+            model_name=arm.model or None,
+            base_url=base_url or None,
+            model_api_key_name=key_name or arm.endpoint.key_env or None,
+            model_api_format=FORMATS[Wire(arm.protocol)] if arm.protocol else None,
+            kwargs=keywords(arm, agent_class),
+            env=env,
+        )
+    except ValueError as error:
+        raise Reading(arm).invalid(_words(error)) from None
+
+
+def base_url_at(address: str, wire: Wire) -> str:
+    """As the clients of that protocol take it: those of Anthropic's add `/v1` by themselves."""
+    return address if wire is Wire.ANTHROPIC else f"{address}/v1"
+
+
+def _at_gateway(arm: ArmInfo, agent_class: Any, env: dict[str, str]) -> Configured:
+    """The agent is told of the gateway alone; the arm's address and key are the gateway's."""
+    reading = Reading(arm)
+    if not issubclass(agent_class, BaseInstalledAgent):
+        raise reading.invalid(
+            f"gateway=yes: Harbor's {agent_class.name()} works from this host, its key never enters main"
+        )
+    hidden = {KEY_OF_FILE: NO_KEY}
+    config = _config(arm, agent_class, {**env, **hidden}, base_url_at(SOMEWHERE, Wire.OPENAI_CHAT), KEY_OF_FILE)
+    try:
+        with quietly():
+            found = resolve_agent_model_connection(config)
+    except ValueError as error:
+        raise reading.invalid(_in_our_words(_words(error))) from None
+    by_format = {theirs: wire for wire, theirs in FORMATS.items()}
+    by_provider = {"openai": Wire.OPENAI_CHAT, "anthropic": Wire.ANTHROPIC}
+    wire = by_format.get(str(found.model_api_format or "")) or by_provider.get(found.provider or "")
+    if wire is None or not found.can_configure_base_url:
+        raise reading.invalid(
+            f"gateway=yes: {agent_class.name()} would call {arm.model or 'its model'} in a protocol that the gateway "
+            f"doesn't speak; it speaks {', '.join(Wire)} (protocol=)"
+        )
+    return Configured(agent_class=agent_class, config=config, env=env, hidden=hidden, gateway=wire)
 
 
 def _key_for_own_server(config: AgentConfig, reading: Reading) -> dict[str, str]:
@@ -178,10 +229,16 @@ def _traits(found: Configured) -> AgentTraits:
         summary=f"Harbor's {found.name}",
         mcp=TRAITS.mcp if can.mcp_servers or free else frozenset(),
         takes_skills=can.skills or free,
-        installs_over_network=found.in_main,
+        wires=(found.gateway,) if found.gateway is not None else (),
+        needs_gateway=found.gateway is not None,
+        installs_over_network=found.in_main and not (found.gateway is not None and _is_in_image(found)),
         parameters=TRAITS.parameters,
         costs_nothing=free,
     )
+
+
+def _is_in_image(found: Configured) -> bool:
+    return str(found.config.kwargs.get("skip_install", "")).lower() in ("true", "1", "yes")
 
 
 def _words(error: BaseException) -> str:

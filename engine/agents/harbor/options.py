@@ -65,6 +65,14 @@ class Reading:
         return self.invalid(f"Harbor's {self.agent} takes no {key}{hint}")
 
 
+def through_gateway(arm: ArmInfo) -> bool:
+    """Raises AgentConfigInvalid."""
+    said = arm.parameters.get("gateway", "no")
+    if said not in ("yes", "no"):
+        raise Reading(arm).invalid(f'gateway is "{said}", expected yes or no')
+    return said == "yes"
+
+
 def group(arm: ArmInfo, name: str) -> dict[str, str]:
     """The parameters `name.…`, without that."""
     start = f"{name}."
@@ -122,7 +130,7 @@ def _with_model(
         if calls is None:
             raise reading.cannot("max_output_tokens")
         calls["max_tokens"] = arm.max_output_tokens
-    if arm.endpoint.headers:
+    if arm.endpoint.headers and not through_gateway(arm):
         if calls is None:
             raise reading.cannot("headers")
         calls["extra_headers"] = headers(arm, environ)

@@ -19,6 +19,8 @@ TRAITS = AgentTraits(
         "agent": "which of Harbor's agents, by its name (claude-code, terminus-2, …)",
         "import_path": "or a class of your own, module:Class",
         "kwargs.*": "an option of that agent, as Harbor's --agent-kwarg; a whole value may be ${VAR}",
+        "gateway": "yes: a program in main calls its model through the engine, which alone holds the key, counts every "
+        "call and tells every failure; no (if not given): as Harbor has it, with the key in main",
         "env.*": "a variable for that agent, as Harbor's --agent-env; a whole value may be ${VAR}",
     },
 )

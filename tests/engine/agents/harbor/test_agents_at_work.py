@@ -188,3 +188,23 @@ async def test_nop_does_nothing_and_costs_nothing(tmp_path: Path) -> None:
 async def test_each_stage_has_an_agent_of_its_own(tmp_path: Path) -> None:
     which = own("HostAgent", kwargs__commands='["one"]')
     assert make_agent(which) is not make_agent(which)
+
+
+async def test_the_way_to_the_gateway_is_open_before_the_set_up_and_closed_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    rig = Rig(tmp_path, arm(agent="codex", model="openai/x", gateway="yes", kwargs__skip_install="true"))
+    provider = rig.session.provider
+    provider.when("command -v python3", out=b"/usr/bin/python3\n")
+    provider.when("--detach", out=b'{"port": 5, "pid": 7}\n')
+    provider.when("--stop 7")
+    provider.when("CODEX_RUNTIME_ID", out=b"CODEX_RUNTIME_ID 0 0\n")
+    await rig.agent.set_up(rig.given)
+    await rig.agent.run(rig.given)
+    words = [command.text for command in provider.commands]
+    assert "/usr/bin/python3 /opt/trialdeck/forward/forward.py --detach /opt/trialdeck/model/socket" in words[1]
+    assert words[-1].endswith("forward.py --stop 7")
+    (work,) = [command for command in provider.commands if "codex exec" in command.text]
+    assert "http://127.0.0.1:5/v1" in work.text + repr(work.env)
+    assert all(KEY not in command.text + repr(command.env) for command in provider.commands)

@@ -79,6 +79,9 @@ def test_arms_are_called_after_harbors_agents() -> None:
         (arm(agent="cursor-cli", model="x", base_url="http://x"), "does not support inference connection overrides"),
         (arm(agent="terminus-2", model="openai/x", key_env="MY_KEY"), "MY_KEY"),
         (arm(agent="terminus-2", model="openai/x"), "OPENAI_API_KEY"),
+        (arm(agent="codex", model="openai/x", gateway="maybe"), "expected yes or no"),
+        (arm(agent="terminus-2", model="openai/x", gateway="yes"), "terminus-2 works from this host"),
+        (arm(agent="gemini-cli", model="gemini/x", gateway="yes"), "in a protocol that the gateway doesn't speak"),
         (arm(agent="nop", env__TEAM_TOKEN="abc"), "give env.TEAM_TOKEN=${TEAM_TOKEN}"),
         (arm(agent="nop", env__TEAM_TOKEN="${TEAM_TOKEN}"), "the variable TEAM_TOKEN is not set"),
         (
@@ -163,3 +166,44 @@ def test_a_hidden_variable_is_found_by_its_name_and_by_nobody_who_copies() -> No
     assert dict(env) == {"SHOWN": "1"} and list(env) == ["SHOWN"] and {**env} == {"SHOWN": "1"}
     with pytest.raises(KeyError):
         env["OTHER"]
+
+
+def test_at_the_gateway_an_agent_is_given_neither_address_nor_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-all")
+    which = arm(
+        agent="codex", model="openai/x", base_url="https://models.example/v1", headers="X-Team: a", gateway="yes"
+    )
+    traits = traits_of(which)
+    assert (traits.wires, traits.needs_gateway, traits.calls_model) == ((Wire.OPENAI_RESPONSES,), True, True)
+    made = configured(which).agent(tmp_path, address="http://127.0.0.1:5")
+    connection = made.model_connection
+    assert (connection.api_key, connection.execution_base_url) == ("no-key-needed", "http://127.0.0.1:5/v1")
+    assert "sk-of-all" not in json.dumps(dict(connection.env))
+
+
+@pytest.mark.parametrize(
+    ("which", "wire", "address"),
+    [
+        (arm(agent="claude-code", model="anthropic/x", gateway="yes"), Wire.ANTHROPIC, "http://127.0.0.1:5"),
+        (arm(agent="mini-swe-agent", model="openai/x", gateway="yes"), Wire.OPENAI_CHAT, "http://127.0.0.1:5/v1"),
+        (
+            arm(agent="mini-swe-agent", model="x", protocol="openai-responses", gateway="yes"),
+            Wire.OPENAI_RESPONSES,
+            "http://127.0.0.1:5/v1",
+        ),
+    ],
+)
+def test_the_gateway_speaks_what_the_agent_does(which: ArmInfo, wire: Wire, address: str, tmp_path: Path) -> None:
+    assert traits_of(which).wires == (wire,)
+    made = configured(which).agent(tmp_path, address="http://127.0.0.1:5")
+    assert made.model_connection.execution_base_url == address
+
+
+def test_an_agent_that_is_in_the_image_needs_no_network_with_the_gateway() -> None:
+    which = arm(agent="codex", model="openai/x", gateway="yes", kwargs__skip_install="true")
+    assert not traits_of(which).installs_over_network
+    assert traits_of(
+        arm(agent="codex", model="openai/x", base_url="http://x/v1", kwargs__skip_install="true")
+    ).installs_over_network

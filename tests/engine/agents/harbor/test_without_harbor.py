@@ -47,7 +47,7 @@ def test_harbor_under_an_older_python_is_no_harbor(monkeypatch: pytest.MonkeyPat
 def test_the_agent_is_listed_with_what_it_takes() -> None:
     traits = AGENTS["harbor"].traits
     assert traits.takes_skills and traits.mcp == {"stdio", "streamable-http", "sse"}
-    assert {"agent", "import_path", "kwargs.*", "env.*"} == set(traits.parameters)
+    assert {"agent", "import_path", "gateway", "kwargs.*", "env.*"} == set(traits.parameters)
     assert SENTENCE in traits.summary
 
 
