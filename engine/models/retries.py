@@ -46,8 +46,13 @@ def pause_before(tries: int, failure: ModelFailure, elapsed: float, pacing: Paci
 
 def retry_words(failure: ModelFailure, next_try: int, pause: float, pacing: Pacing) -> str:
     """What the trial does meanwhile: `model: 429, try 2 of 6 in 3 s`."""
+    return f"model: {why_words(failure)}, try {next_try} of {pacing.most_tries} in {max(1, round(pause))} s"
+
+
+def why_words(failure: ModelFailure) -> str:
+    """The status where there is one, else a word or two."""
     why = str(failure.status) if failure.status is not None and failure.status >= 400 else _WHY.get(failure.code, "")
-    return f"model: {why or 'no good answer'}, try {next_try} of {pacing.most_tries} in {max(1, round(pause))} s"
+    return why or "no good answer"
 
 
 _WHY = {
