@@ -67,6 +67,11 @@ class BoundedPattern(Generic[AnyText]):
         return Timed(self._expression, budget)
 
     @property
+    def late(self) -> bool:
+        """Whether a text took too long so far: it counted as one without a match, which has to be said."""
+        return self._late > 0
+
+    @property
     def gave_up(self) -> bool:
         return self._late >= _MOST_LATE
 

@@ -20,6 +20,7 @@ from screens import format as fmt
 from screens.actions import Action, place
 from screens.deck_screen import DeckScreen
 from screens.read_only import is_read_only
+from screens.row_pattern import TOO_SLOW
 from screens.run_filter import FIELDS, FilterError
 from screens.run_summaries import summarise_all, unique
 from screens.run_summary import RunSummary
@@ -224,6 +225,7 @@ Rates are of what is finished. Runs of other systems are only read."""
         )
         column = next(column for column in table.COLUMNS if column.name == table.sort)
         shown = f"{len(table.keys)} of {len(runs)}   " if len(table.keys) != len(runs) else ""
+        bar.warning = TOO_SLOW if table.filter.too_slow else ""
         bar.right = [
             (f"{len(table.marks)} marked   " if table.marks else "", "deck--accent"),
             (shown, "deck--strong"),

@@ -14,6 +14,7 @@ from engine.readers.reader import Liveness
 from screens import format as fmt
 from screens.pieces import Pieces
 from screens.read_only import is_read_only
+from screens.row_pattern import TOO_SLOW
 from screens.source import RunSource
 from screens.standings import Standings
 from screens.trial_columns import BY_NAME
@@ -75,6 +76,11 @@ def arrangement(rows: TrialRows) -> Pieces:
     if rows.grouping:
         pieces.append((f"   group: {rows.grouping}", "deck--dim"))
     return pieces
+
+
+def beware(rows: TrialRows) -> str:
+    """Of the filter in force; "" where there is nothing."""
+    return TOO_SLOW if rows.filter is not None and rows.filter.too_slow else ""
 
 
 def _sorted_by(column: str, down: bool) -> str:

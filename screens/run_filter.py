@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.readers.reader import Liveness
+from screens.row_pattern import RowPattern
 from screens.run_summary import RunSummary
 
 FIELDS = ("name", "kind", "state", "arm", "tasks", "folder")
 INTERRUPTED_EXIT = 130
-_LONGEST = 400
 _TERM = re.compile(
     r"""(?P<no>!*)(?:
         /(?P<regex>(?:\\.|[^/\\])*)(?:/(?=\s|$)|$)
@@ -36,6 +36,12 @@ class FilterError(ValueError):
 class RunFilter:
     text: str
     tests: tuple[Test, ...]
+    patterns: tuple[RowPattern, ...] = ()
+
+    @property
+    def too_slow(self) -> bool:
+        """Whether a pattern gave up on a text since this filter is in force."""
+        return any(pattern.too_slow for pattern in self.patterns)
 
     def __call__(self, run: RunSummary) -> bool:
         return all(test(run) for test in self.tests)
@@ -51,16 +57,17 @@ def state_of(run: RunSummary) -> str:
 def parse(text: str) -> RunFilter:
     """Raises FilterError. A field whose value is still missing is passed over: somebody is typing it."""
     tests: list[Test] = []
+    patterns: list[RowPattern] = []
     for found in _TERM.finditer(text):
-        test = _test(found)
+        test = _test(found, patterns)
         if test is not None:
             tests.append(_not(test) if len(found["no"]) % 2 else test)
-    return RunFilter(text, tuple(tests))
+    return RunFilter(text, tuple(tests), tuple(patterns))
 
 
-def _test(found: re.Match[str]) -> Test | None:
+def _test(found: re.Match[str], patterns: list[RowPattern]) -> Test | None:
     if found["regex"] is not None:
-        return _regex(found["regex"])
+        return _regex(found["regex"], patterns)
     value = found["quoted"] if found["quoted"] is not None else found["value"] or ""
     field = (found["field"] or "").lower()
     if not field and re.fullmatch(r"[A-Za-z_]+:", value):
@@ -71,14 +78,15 @@ def _test(found: re.Match[str]) -> Test | None:
     return (lambda run: any(wanted in text.casefold() for text in _texts(run, field))) if wanted else None
 
 
-def _regex(pattern: str) -> Test | None:
+def _regex(pattern: str, patterns: list[RowPattern]) -> Test | None:
     if not pattern:
         return None
     try:
-        compiled = re.compile(pattern, re.IGNORECASE)
+        compiled = RowPattern(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise FilterError(f"regex: {error}") from None
-    return lambda run: any(compiled.search(text[:_LONGEST]) for text in _texts(run, ""))
+    patterns.append(compiled)
+    return lambda run: compiled.in_any(_texts(run, ""))
 
 
 def _not(test: Test) -> Test:

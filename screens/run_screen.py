@@ -20,7 +20,7 @@ from screens.run_actions import FILTER_HELP, RUN
 from screens.run_chosen import ListSaved, RunChosen
 from screens.run_columns import RunColumns
 from screens.run_commands import CommandAnswered, RunCommands
-from screens.run_facts import arrangement, crumbs, hold_badge, read_only_badge
+from screens.run_facts import arrangement, beware, crumbs, hold_badge, read_only_badge
 from screens.run_footer import show_footer
 from screens.run_numbers import RunNumbers, StandingsWorkedOut
 from screens.run_recall import RunRecall
@@ -175,8 +175,8 @@ class RunScreen(DeckScreen[None]):
         show_footer(self._footer, source, self.replay, commands=self.commands.possible, width=width)
 
     def _show_bar(self) -> None:
-        self._bar.right = arrangement(self.rows)
-        self._bar.problems = self.rows.problems
+        self._bar.right, self._bar.problems = arrangement(self.rows), self.rows.problems
+        self._bar.warning = beware(self.rows)
         self._bar.show()
 
     def _late_facts(self) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.trial_state import TrialState
-from screens.bounded_pattern import BoundedPattern
+from screens.row_pattern import RowPattern
 from screens.trial_fields import (
     FIELDS,
     GROWING,
@@ -31,8 +31,6 @@ from screens.trial_fields import (
     is_on,
 )
 
-_LONGEST = 400
-"""Characters of a text that a regular expression is tried on."""
 _DEEPEST = 20
 _TERM = re.compile(
     r"""/(?P<regex>(?:\\.|[^/\\])*)(?:/(?=[\s)]|$)|$)
@@ -71,9 +69,15 @@ class TrialFilter:
     text: str
     test: Test | None = None
     fields: frozenset[str] = frozenset()
+    patterns: tuple[RowPattern, ...] = ()
 
     def __call__(self, trial: TrialState, looking: Looking) -> bool:
         return self.test is None or self.test(trial, looking)
+
+    @property
+    def too_slow(self) -> bool:
+        """Whether a pattern gave up on a text since this filter is in force."""
+        return any(pattern.too_slow for pattern in self.patterns)
 
     @property
     def changes_with_time(self) -> bool:
@@ -85,7 +89,7 @@ def parse(text: str) -> TrialFilter:
     passed over: somebody is typing it."""
     reading = _Reading(text)
     test = reading.either(0)
-    return TrialFilter(text, test, frozenset(reading.fields))
+    return TrialFilter(text, test, frozenset(reading.fields), tuple(reading.patterns))
 
 
 class _Reading:
@@ -95,6 +99,7 @@ class _Reading:
         self.text = text
         self.at = 0
         self.fields: set[str] = set()
+        self.patterns: list[RowPattern] = []
 
     def either(self, depth: int) -> Test | None:
         """Terms up to the closing bracket, or to the end."""
@@ -152,7 +157,7 @@ class _Reading:
 
     def _test(self, found: re.Match[str], value: str | None) -> Test | None:
         if found["regex"] is not None:
-            return _text_regex(found["regex"])
+            return self._text_regex(found["regex"])
         field = (found["field"] or "").lower()
         quoted = found["quoted"]
         if not field:
@@ -164,12 +169,37 @@ class _Reading:
             return _contains(value or "" if quoted is None else quoted)
         if field in ("re", "text"):
             wanted = value or "" if quoted is None else quoted
-            return _text_regex(wanted) if field == "re" else _contains(wanted)
+            return self._text_regex(wanted) if field == "re" else _contains(wanted)
         _known(field)
         self.fields.add(field)
         if quoted is not None:
             return _one_field(field, quoted, exact=True)
-        return _field(field, value or "")
+        return self._field(field, value or "")
+
+    def _compiled(self, pattern: str) -> RowPattern:
+        try:
+            compiled = RowPattern(pattern)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise FilterError(f"regex: {error}") from None
+        self.patterns.append(compiled)
+        return compiled
+
+    def _text_regex(self, pattern: str) -> Test | None:
+        if not pattern:
+            return None
+        compiled = self._compiled(pattern)
+        return lambda trial, looking: compiled.in_any(all_text(trial))
+
+    def _field(self, field: str, value: str) -> Test | None:
+        """A value without quotes: a comma means any of several."""
+        if value.lower().startswith("re:") and field not in NUMBER_FIELDS + SWITCHES:
+            pattern = value[3:]
+            if not pattern:
+                return None
+            compiled = self._compiled(pattern)
+            return lambda trial, looking: compiled.in_any(field_texts(field, trial, looking))
+        tests = [test for part in value.split(",") if part and (test := _one_field(field, part)) is not None]
+        return _any(tests) if tests else None
 
     # --- reading ---
 
@@ -226,39 +256,11 @@ def _any(tests: list[Test]) -> Test:
     return lambda trial, looking: any(test(trial, looking) for test in tests)
 
 
-def _compiled(pattern: str) -> BoundedPattern[str]:
-    try:
-        return BoundedPattern(pattern, re.IGNORECASE)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise FilterError(f"regex: {error}") from None
-
-
-def _text_regex(pattern: str) -> Test | None:
-    if not pattern:
-        return None
-    compiled = _compiled(pattern)
-    return lambda trial, looking: any(compiled.search(text[:_LONGEST]) for text in all_text(trial))
-
-
 def _contains(value: str) -> Test | None:
     wanted = value.casefold()
     if not wanted:
         return None
     return lambda trial, looking: any(wanted in text.casefold() for text in all_text(trial))
-
-
-def _field(field: str, value: str) -> Test | None:
-    """A value without quotes: a comma means any of several."""
-    if value.lower().startswith("re:") and field not in NUMBER_FIELDS + SWITCHES:
-        pattern = value[3:]
-        if not pattern:
-            return None
-        compiled = _compiled(pattern)
-        return lambda trial, looking: any(
-            compiled.search(text[:_LONGEST]) for text in field_texts(field, trial, looking)
-        )
-    tests = [test for part in value.split(",") if part and (test := _one_field(field, part)) is not None]
-    return _any(tests) if tests else None
 
 
 def _one_field(field: str, value: str, exact: bool = False) -> Test | None:

@@ -87,7 +87,8 @@ class FieldNames(Suggester):
 class FilterBar(Horizontal):
     """`Changed` while somebody types; `Kept` when they are done, with the text to keep ("" for none). `hint` shows what
     can be typed, `everything` says what is shown without a filter, `fields` are names that are completed (→ takes
-    one), `history` holds earlier filters, oldest first."""
+    one), `history` holds earlier filters, oldest
+    first. `error`: the text is no filter; `warning`: it is one, with something to beware of."""
 
     @dataclass
     class Changed(Message):
@@ -112,6 +113,7 @@ class FilterBar(Horizontal):
         self.history: list[str] = []
         self.text = ""
         self.error = ""
+        self.warning = ""
         self.problems = False
         self.right: Pieces = []
 
@@ -150,6 +152,8 @@ class FilterBar(Horizontal):
             left += [("! problems only  ", "deck--warn")]
         if self.error:
             left += [(self.error, "deck--bad")]
+        elif self.warning:
+            left += [(f"! {self.warning}", "deck--warn")]
         elif not self.editing and not self.text and not self.problems:
             left += [(self.everything, "deck--faint")]
         state.left, state.right = left, [] if self.error else self.right

@@ -41,6 +41,8 @@ class StepsBar(Lines):
         if view.search is not None:
             rank, count = view.search.rank(view.row), len(view.search.hits)
             found = f"{rank:,} of {count:,}" if rank else f"{count:,} found" if count else "not found"
+            if view.search.pattern.in_text.late:
+                found += ", too slow a pattern"
             right += [(f"/{clean_line(view.search.pattern.text, 24)} ", "deck--key"), (f"{found}  ", "deck--strong")]
         if len(view.paths) > 1:
             right.append((f"session {view.chosen + 1} of {len(view.paths)}  ", "deck--accent"))

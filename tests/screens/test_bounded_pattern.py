@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from console.app import TrialDeckApp
+from engine import events as ev
 from screens.bounded_pattern import BoundedPattern, TooSlow
+from screens.home_screen import HomeScreen
 from screens.log_file import GrowingFile
 from screens.log_pattern import Pattern
 from screens.log_search import Search
+from screens.row_pattern import TOO_SLOW, RowPattern
+from tests.screens import fake_run
+from tests.screens.deck import opened, pasted, screen_text, until
 
 RUNS_AWAY = r"(?=x)(x|xx|x.?)+\1\1!$"
 LINE = "x" * 200 + "?"
@@ -56,3 +63,42 @@ def test_a_search_says_that_its_pattern_is_too_slow_and_stays_stopped(tmp_path: 
     assert not search.extend() and search.too_slow and not search.complete
     assert not search.extend() and search.count == 0 and search.next_after(0) is None
     file.close()
+
+
+SLOW_NAME = "x" * 200 + "?"
+
+
+@pytest.mark.anyio
+async def test_a_filter_of_trials_that_gives_up_says_so_until_it_is_another(tmp_path: Path) -> None:
+    events = [
+        msgspec.structs.replace(event, task=SLOW_NAME) if isinstance(event, ev.TrialPlanned) else event
+        for event in fake_run.story()
+    ]
+    async with opened(tmp_path / "run", events) as (app, pilot):
+        await pilot.press("slash")
+        await pasted(pilot, f"/{RUNS_AWAY}/")
+        await pilot.press("enter")
+        await until(pilot, lambda: TOO_SLOW[:18] in screen_text(app), "it is said")
+        await pilot.press("slash", "ctrl+u", *"sonnet", "enter")
+        await until(pilot, lambda: TOO_SLOW[:18] not in screen_text(app), "another filter")
+
+
+@pytest.mark.anyio
+async def test_a_filter_of_runs_that_gives_up_says_so(tmp_path: Path) -> None:
+    fake_run.write(tmp_path / SLOW_NAME, fake_run.story())
+    app = TrialDeckApp(places=[tmp_path], clock=lambda: fake_run.at(1500))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and bool(app.screen._known), "the runs are read")
+        await pilot.press("slash")
+        await pasted(pilot, f"/{RUNS_AWAY}/")
+        await pilot.press("enter")
+        await until(pilot, lambda: TOO_SLOW[:18] in screen_text(app), "it is said")
+        await pilot.press("escape")
+        await until(pilot, lambda: TOO_SLOW[:18] not in screen_text(app), "without the filter")
+
+
+def test_a_filter_that_is_quick_has_nothing_to_say() -> None:
+    pattern = RowPattern("x+")
+    assert pattern.in_any([SLOW_NAME]) and not pattern.too_slow
+    slow = RowPattern(RUNS_AWAY)
+    assert not slow.in_any(["a", SLOW_NAME]) and slow.too_slow
