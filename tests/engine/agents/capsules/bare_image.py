@@ -9,7 +9,7 @@ from typing import Any
 from engine.agents.capsules.bundle import bundle
 from tests.engine.agents.capsules.programs import program
 
-DOCKERFILE = "FROM scratch\nCOPY bin /bin\nCOPY lib /lib\nCOPY etc /etc\nCOPY tmp /tmp\n"
+DOCKERFILE = "FROM scratch\nCOPY root /\n"
 
 
 def bare_image(folder: Path) -> dict[str, Any]:
@@ -21,11 +21,11 @@ def bare_image(folder: Path) -> dict[str, Any]:
     except AssertionError:
         shell = program("sh")
     programs = {"bin/sh": shell, **{f"bin/{name}": program(name) for name in names if name != "sh"}}
-    bundle(folder, "", programs=programs)
-    (folder / "etc").mkdir()
-    (folder / "etc" / "passwd").write_text("root:x:0:0:root:/tmp:/bin/sh\nagent:x:1000:1000::/tmp:/bin/sh\n")
-    (folder / "tmp").mkdir()
-    (folder / "tmp").chmod(0o1777)
-    (folder / "tmp" / ".keep").touch()
+    root = folder / "root"
+    bundle(root, "", programs=programs)
+    (root / "etc").mkdir()
+    (root / "etc" / "passwd").write_text("root:x:0:0:root:/tmp:/bin/sh\nagent:x:1000:1000::/tmp:/bin/sh\n")
+    (root / "tmp").mkdir()
+    (root / "tmp").chmod(0o1777)
     (folder / "Dockerfile").write_text(DOCKERFILE)
     return {"build_context": folder, "content_digest": secrets.token_hex(16), "image": None}
