@@ -103,7 +103,8 @@ def _transports(traits: AgentTraits) -> list[str]:
 
 def _brought_in(traits: AgentTraits) -> str:
     """How the agent gets to its task."""
-    ways = [f"capsule {tag}" for tag in traits.capsules]
+    named = " and ".join(traits.capsules)
+    ways = [f"capsule{'s' * (len(traits.capsules) > 1)} {named}"] if named else []
     if traits.installs_over_network:
         ways.append("installed over the network")
     return " or ".join(ways) or "nothing to bring in"

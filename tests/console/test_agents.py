@@ -78,3 +78,9 @@ def test_an_example_can_be_read_as_an_arm() -> None:
     assert parse_arm(example(AGENTS["command"].traits)).parameters == {"run": "./agent.sh"}
     for name in ("oracle", "nop"):
         assert parse_arm(example(AGENTS[name].traits)).agent == name
+
+
+def test_all_capsules_of_an_agent_are_needed() -> None:
+    two = AgentTraits(name="two", version="1", summary="carried in", capsules=("cli-1.0", "node24-v1"))
+    assert "capsules cli-1.0 and node24-v1" in "\n".join(agent_lines(two, 80))
+    assert "capsule node24-v1 or installed over the network" in " ".join("\n".join(agent_lines(CAPABLE, 80)).split())
