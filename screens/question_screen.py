@@ -50,7 +50,8 @@ class QuestionScreen(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(self.heading, classes="title", markup=False)
-            yield Static(self.text, classes="text", markup=False)
+            if self.text:
+                yield Static(self.text, classes="text", markup=False)
             for answer in self.answers:
                 yield AnswerLine(answer)
             yield Static("  esc    stay here", classes="stay", markup=False)

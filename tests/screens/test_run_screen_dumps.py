@@ -23,6 +23,8 @@ pytestmark = pytest.mark.anyio
         *((size, ("question_mark",)) for size in SIZES),
         *((size, ("colon", *"triage")) for size in SIZES),
         *((size, ("slash", "h", "e", "a", "enter", "M")) for size in SIZES),
+        *((size, ("y",)) for size in SIZES),
+        *((size, ("M", "x")) for size in SIZES),
         *((size, ("slash", "slash", "left_parenthesis", "enter", "s")) for size in ((80, 24), (120, 40))),
     ],
 )
