@@ -49,8 +49,8 @@ class Terminus2Agent:
         terminal, model = self.terminal, session.model
         if terminal is None or model is None:
             raise RuntimeError("run before set_up, or without a model")
-        diary = Diary(session, agent=self.name, version=self.version)
         client = model.client()
+        diary = Diary(session, agent=self.name, version=self.version)
         ended = "interrupted"
         try:
             with Cast(session.folder / CAST) as cast:

@@ -39,8 +39,10 @@ async def take_notes(ask: Ask, talk: Talk, instruction: str, seen: str, most_tok
     """At most TRIES calls for the notes, each with less of the conversation, then one for questions and one for their
     answers. None: there are no notes to be had."""
     most = most_tokens if most_tokens is not None else tokens_in_turns(talk.turns) * 3 // 4
-    for _ in range(TRIES):
+    for tried in range(TRIES):
         kept = unwound(talk.turns, most).turns
+        if not tried and len(kept) < 2 < len(talk.turns):
+            kept = tuple(talk.turns[:2])
         if len(kept) < 2:
             return None
         told = [*kept, Turn("user", prompt.SUMMARY)]

@@ -27,6 +27,8 @@ from engine.text import clean_line
 
 MOST_UNREADABLE = 5
 """Answers in a row that can't be read."""
+LEAST_EXCHANGES = 3
+"""Before a conversation is begun anew, unless the server says that it is full: notes cost three calls."""
 MOST_SILENT = 10
 """Turns in a row in which tmux doesn't answer."""
 KEPT_OF_CUT_OFF = 4_000
@@ -64,7 +66,6 @@ class Work:
         self._talk = Talk(self._system, "")
         self._unreadable = 0
         self._silent = 0
-        self._is_fresh = True
         self._to_confirm = False
 
     async def run(self) -> None:
@@ -155,7 +156,7 @@ class Work:
     async def _next_answer(self) -> Reply:
         """With a conversation that is begun anew where it is too long; twice at most, so that this has an end."""
         is_near = self._talk.is_near(self._model.context_tokens, self._model.max_output_tokens)
-        if self._summarises and is_near and not self._is_fresh:
+        if self._summarises and is_near and len(self._talk.turns) > 2 * LEAST_EXCHANGES:
             await self._begin_anew(with_notes=True)
         full = 0
         while True:
@@ -167,7 +168,6 @@ class Work:
                     raise endings.context_full(error.failed, self._talk.tokens, summarises=self._summarises) from None
                 await self._begin_anew(with_notes=full == 1)
             else:
-                self._is_fresh = False
                 return reply
 
     async def _ask(self, kind: str, turns: Sequence[Turn]) -> Reply:
@@ -222,7 +222,6 @@ class Work:
     def _begin(self, text: str) -> None:
         self._talk = Talk(self._system, text)
         self._diary.told("user", text)
-        self._is_fresh = True
         self._to_confirm = False
 
     def _activity(self, what: str) -> None:

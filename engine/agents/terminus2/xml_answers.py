@@ -17,7 +17,7 @@ from engine.agents.terminus2.answers import (
     without_thoughts,
 )
 
-_KEYS_TAG = re.compile(r"<keystrokes((?:\s+[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(/?)>")
+_KEYS_TAG = re.compile(r"<keystrokes((?:\s+[\w-]+\s*=\s*(?:\"[^\"<>]{0,80}\"|'[^'<>]{0,80}')){0,9})\s*(/?)>")
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _END = "</keystrokes>"
 _CDATA = re.compile(r"\A<!\[CDATA\[(.*)\]\]>\Z", re.DOTALL)
@@ -76,8 +76,10 @@ def _response(text: str) -> tuple[str, str, str, bool]:
 
 def _outside_keys(text: str, tag: str, at: int) -> int:
     """Where `tag` stands and is not a part of keystrokes."""
+    found = text.find(tag, at)
     while True:
-        found = text.find(tag, at)
+        if 0 <= found < at:
+            found = text.find(tag, at)
         opened = _KEYS_TAG.search(text, at)
         if found < 0 or opened is None or opened.start() > found:
             return found
