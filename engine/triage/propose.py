@@ -7,7 +7,14 @@ from pathlib import Path
 
 from engine.layout import LogFile
 from engine.state import RunState
-from engine.triage import rules_agent, rules_environment, rules_provider, rules_task, rules_verifier
+from engine.triage import (
+    rules_agent,
+    rules_environment,
+    rules_model_issues,
+    rules_provider,
+    rules_task,
+    rules_verifier,
+)
 from engine.triage.proposal import Finding, Proposal, Strength
 from engine.triage.queue import SUSPICIOUS_RULES
 from engine.triage.trial_case import TrialCase
@@ -21,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     rules_environment.environment_issues,
     rules_environment.agent_setup_network,
     rules_environment.environment_died,
+    rules_model_issues.model_issues,
     rules_provider.session_errors,
     rules_provider.agent_output,
     rules_environment.refused_after_death,
@@ -47,6 +55,7 @@ RULES: tuple[Rule, ...] = (
     rules_agent.agent_exit,
     rules_environment.own_volume_full,
     rules_verifier.tests_failed,
+    rules_model_issues.model_troubles,
     rules_task.other_attempts,
 )
 """The most telling first: among findings of equal strength the earlier rule decides which cause is proposed. What kept
@@ -61,7 +70,7 @@ def propose(trial: TrialState, state: RunState, trial_folder: Path, logs: Sequen
     if trial.state not in (FAILED, UNSCORED, PASSED, REFUSED):
         return Proposal(cause=None)
     case = TrialCase(trial, state, trial_folder, logs)
-    found = [finding for rule in RULES for finding in rule(case)]
+    found = rules_model_issues.settled([finding for rule in RULES for finding in rule(case)])
     telling = [finding for finding in found if finding.rule in SUSPICIOUS_RULES] if trial.state == PASSED else found
     deciding = next((finding for finding in telling if finding.strength is Strength.STRONG), None)
     deciding = deciding or next(iter(telling), None)
