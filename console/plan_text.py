@@ -54,7 +54,8 @@ def arm_text(arm: ArmInfo) -> str:
     if key := arm.endpoint.key_env or arm.endpoint.key_file:
         parts.append(f"key from {key}")
     if arm.capsules:
-        parts.append(f"capsules {', '.join(arm.capsules)}")
+        tags = [tag if digest else f"{tag} (built when the run begins)" for tag, digest in arm.capsules.items()]
+        parts.append(f"{'capsule' if len(tags) == 1 else 'capsules'} {', '.join(tags)}")
     return clean_line(" · ".join(parts), 400)
 
 

@@ -22,9 +22,10 @@ from console.runs_dir import RUNS_DIR
 from engine import events as ev
 from engine.agents.arms import name_arms
 from engine.events import HostInfo
-from engine.runs.agent_refusals import fit_of
+from engine.runs.agent_refusals import ArmFit, fit_of
 from engine.runs.card import Conduct, RetryPolicy, RunCard
-from engine.runs.plan import make_plan
+from engine.runs.pinned_capsules import pinned, shown
+from engine.runs.plan import Plan, make_plan
 from engine.runs.start import EngineStandingBy, visible_environment
 from engine.tasks.host_env import asked_by
 from engine.tasks.task_set import TaskSet, find_tasks
@@ -134,22 +135,19 @@ def run(
         )
     output = choose_output(plain=plain, as_json=as_json)
     host = _host(compose_version(compose), dry_run=dry_run)
-    plan = make_plan(
-        task_set,
-        card.arms,
-        attempts=card.attempts,
-        seed=card.seed,
-        host=host,
-        allowed_host_env=visible_environment(card.allowed_host_env),
-        allow_smaller_host=allow_smaller_host,
-        fits=fit_of(card.arms, os.environ, host),
-    )
+    fits = fit_of(card.arms, os.environ, host)
+    plan = _planned(card, task_set, host, fits, allow_smaller_host=allow_smaller_host)
     if dry_run:
         from console.plan_text import plan_lines
 
-        shown = plan_lines(plan, task_set, host, card.arms, seed=card.seed, concurrency=card.conduct.concurrency)
-        Out().lines(list(shown))
+        arms_shown = shown(card.arms, fits)
+        lines = plan_lines(plan, task_set, host, arms_shown, seed=card.seed, concurrency=card.conduct.concurrency)
+        Out().lines(list(lines))
         raise typer.Exit(0 if any(trial.runnable for trial in plan.trials) else 2)
+    working = {trial.arm.name for trial in plan.trials if trial.runnable}
+    pinned_arms, pinned_fits = pinned(card.arms, fits, say, only=working)
+    card = msgspec.structs.replace(card, arms=tuple(pinned_arms))
+    plan = _planned(card, task_set, host, pinned_fits, allow_smaller_host=allow_smaller_host)
     say_refusals(plan)
     assert standing_by is not None, "only a dry run starts no engine"
     card = msgspec.structs.replace(
@@ -160,6 +158,21 @@ def run(
     )
     folder, engine = begin_run(card, task_set, plan, standing_by, runs_dir)
     raise typer.Exit(follow(folder, output, engine=engine))
+
+
+def _planned(
+    card: RunCard, task_set: TaskSet, host: HostInfo, fits: dict[str, ArmFit], *, allow_smaller_host: bool
+) -> Plan:
+    return make_plan(
+        task_set,
+        card.arms,
+        attempts=card.attempts,
+        seed=card.seed,
+        host=host,
+        allowed_host_env=visible_environment(card.allowed_host_env),
+        allow_smaller_host=allow_smaller_host,
+        fits=fits,
+    )
 
 
 def _names(given: list[str]) -> tuple[str, ...]:

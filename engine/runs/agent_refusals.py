@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from engine.agents.agent import AgentConfigInvalid, AgentTraits
+from engine.agents.capsules.capsule import CapsuleUnusable
+from engine.agents.capsules.store import find
 from engine.agents.registry import traits_of
 from engine.events import ArmInfo, HostInfo
 from engine.issues import Code, Evidence, Issue, Severity
 from engine.models.resolve import settings_of
-from engine.models.settings import ModelInvalid
+from engine.models.settings import ModelInvalid, Wire
 from engine.tasks.task import McpServer, NetworkMode, NetworkPolicy, Task
+
+PACKAGES = {Wire.OPENAI_CHAT: "openai", Wire.OPENAI_RESPONSES: "openai", Wire.ANTHROPIC: "anthropic"}
+"""The SDKs by which agents on the host call their models."""
 
 NEVER_REFUSED = frozenset({"command", "replay"})
 """Of a command nobody knows what it needs, so that it is only warned of; a replay repeats what was done."""
@@ -47,7 +53,7 @@ def _known(arm: ArmInfo) -> tuple[ArmFit, str]:
     try:
         return ArmFit(traits=traits_of(arm)), ""
     except AgentConfigInvalid as error:
-        return ArmFit(traits=None, problems=(_refused(str(error)),)), str(error)
+        return ArmFit(traits=None, problems=(refused(str(error)),)), str(error)
 
 
 def _fit(arm: ArmInfo, environ: Mapping[str, str], host: HostInfo) -> ArmFit:
@@ -62,13 +68,38 @@ def _problems(arm: ArmInfo, traits: AgentTraits, environ: Mapping[str, str], hos
         try:
             settings_of(arm, traits.wires, environ)
         except ModelInvalid as error:
-            yield _refused(str(error))
+            yield refused(str(error))
+        wire = Wire(arm.protocol) if arm.protocol in list(Wire) else traits.wires[0]
+        package = PACKAGES[wire]
+        if not traits.needs_gateway and importlib.util.find_spec(package) is None:
+            yield refused(
+                f"arm {arm.name}: {arm.agent} calls its model through the package {package}, which isn't installed",
+                "pip install 'trialdeck[models]'",
+            )
+    for tag, digest in arm.capsules.items():
+        if words := _capsule_trouble(tag, digest):
+            yield refused(f"arm {arm.name}: {words}")
     if traits.needs_gateway and host.elsewhere:
-        yield _refused(
+        yield refused(
             f"arm {arm.name}: {arm.agent} calls its model from within main, through a socket of this host that is "
             "mounted there; the Docker engine is on another host, which can't mount it",
             "run trialdeck on the engine's host, or take an agent that works from this one (`trialdeck agents`)",
         )
+
+
+def _capsule_trouble(tag: str, digest: str) -> str:
+    """Why the capsule that the run began with can't be used any more, "" where it can."""
+    try:
+        found = find(tag)
+    except CapsuleUnusable as error:
+        return str(error)
+    if found is None:
+        return f"capsule {tag}, with which the run began, is not here: `trialdeck capsule build {tag}` makes it again"
+    if found.digest != digest:
+        return (
+            f"capsule {tag} is another one than when the run began (digest {found.digest[:12]}, expected {digest[:12]})"
+        )
+    return ""
 
 
 def _cannot_take(task: Task, arm: ArmInfo, traits: AgentTraits) -> Iterator[Issue]:
@@ -82,14 +113,20 @@ def _cannot_take(task: Task, arm: ArmInfo, traits: AgentTraits) -> Iterator[Issu
         named = ", ".join(server.name for server in servers)
         kind = transport.upper() if transport == "sse" else transport
         what = f"{_article(kind)} {kind} MCP server" if len(servers) == 1 else f"{kind} MCP servers"
-        yield _refused(f"task {task.id} needs {what} ({named}); {who} takes {takes}", _others("MCP servers"))
-    if task.environment.skills_dir and not traits.takes_skills:
+        yield refused(f"task {task.id} needs {what} ({named}); {who} takes {takes}", _others("MCP servers"))
+    with_headers = [one.name for one in task.environment.mcp_servers if one.headers and one.transport in traits.mcp]
+    if with_headers and not traits.mcp_headers:
+        named = ", ".join(with_headers)
         yield _refused(
+            f"task {task.id} has headers for an MCP server ({named}); {who} passes none on", _others("MCP servers")
+        )
+    if task.environment.skills_dir and not traits.takes_skills:
+        yield refused(
             f"task {task.id} offers a folder of skills ({task.environment.skills_dir}); {who} takes none",
             _others("skills"),
         )
     if traits.installs_over_network and _is_cut_off(task):
-        yield _refused(
+        yield refused(
             f"task {task.id} has no network; {who} is installed over it",
             "let a capsule carry it in, or take an agent that needs no installation (`trialdeck agents NAME`)",
         )
@@ -110,6 +147,7 @@ def _others(what: str) -> str:
     return f"`trialdeck agents` lists who takes {what}"
 
 
-def _refused(message: str, way_out: str = "") -> Issue:
+def refused(message: str, way_out: str = "") -> Issue:
+    """Why an arm's trials are not run, all of them or some."""
     evidence = (Evidence("way out", way_out),) if way_out else ()
     return Issue(Severity.FATAL, None, Code.AGENT_INCOMPATIBLE, message, evidence)

@@ -31,11 +31,13 @@ from engine.runs.card import CardInvalid, RunCard, read_card
 from engine.runs.control import serve, socket_path
 from engine.runs.event_log import EventLog, LogTaken
 from engine.runs.from_card import plan_from_card
+from engine.runs.model_check import without_unreachable
 from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.resume import only_reruns, remaining, set_aside
 from engine.runs.run import UNUSABLE, Run
 from engine.runs.start import ONLY_RERUNS, STAND_BY
 from engine.trial.job import limits_of
+from engine.trial.model_folder import sweep_model_folders
 from engine.trial.trial import failure_in
 from engine.trial_state import INTERRUPTED, QUEUED, WAITING
 
@@ -115,7 +117,9 @@ async def _run(
             left = remaining(plan, log.state)
             if ONLY_RERUNS in flags:
                 left = only_reruns(left, log.state)
+            left = await without_unreachable(log, card, left)
             set_aside(log, left)
+            sweep_model_folders()
             card = _fit_descriptors(log, card)
             root = await provider.root_folder()
             disks = (root,) if root is not None else ()

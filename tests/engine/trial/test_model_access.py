@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
+from types import TracebackType
 from typing import ClassVar
 
 import pytest
@@ -185,7 +184,7 @@ class FakeGateway:
 @pytest.fixture
 async def gateways(monkeypatch: pytest.MonkeyPatch, no_pauses: None) -> AsyncIterator[list[FakeGateway]]:
     FakeGateway.opened = []
-    monkeypatch.setitem(sys.modules, "engine.models.gateway", SimpleNamespace(Gateway=FakeGateway))
+    monkeypatch.setattr("engine.models.gateway.Gateway", FakeGateway)
     yield FakeGateway.opened
 
 
