@@ -117,7 +117,7 @@ def _cannot_take(task: Task, arm: ArmInfo, traits: AgentTraits) -> Iterator[Issu
     with_headers = [one.name for one in task.environment.mcp_servers if one.headers and one.transport in traits.mcp]
     if with_headers and not traits.mcp_headers:
         named = ", ".join(with_headers)
-        yield _refused(
+        yield refused(
             f"task {task.id} has headers for an MCP server ({named}); {who} passes none on", _others("MCP servers")
         )
     if task.environment.skills_dir and not traits.takes_skills:
