@@ -30,8 +30,9 @@ class AgentTraits(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent can take and what it needs, known before anything is started.
 
     `wires`: model protocols it speaks, most usual first; empty: it calls no model of ours. `mcp`: transports of
-    MCP servers it can be given. `takes_skills`: it can be given a folder of skills. `capsules`: tags of the runtime
-    capsules that can carry it in; `installs_over_network`: without a capsule its set-up needs the container's network.
+    MCP servers it can be given, and `mcp_headers`: also where they want headers. `takes_skills`: it can be given a
+    folder of skills. `capsules`: tags of the runtime capsules that can carry it in; `installs_over_network`: without a
+    capsule its set-up needs the container's network.
     `needs_gateway`: it calls its model from within `main`. `parameters`: name -> what it means, in a line; those of
     the model (model, protocol, base_url, ...) are not among them.
     """
@@ -41,6 +42,7 @@ class AgentTraits(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     wires: tuple[Wire, ...] = ()
     mcp: frozenset[str] = frozenset()
+    mcp_headers: bool = True
     takes_skills: bool = False
     capsules: tuple[str, ...] = ()
     installs_over_network: bool = False

@@ -33,7 +33,7 @@ from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.task import McpServer, NetworkMode
 from engine.text import clean_line
 
-LOG = "harbor.log"
+LOG = "harbor-debug.log"
 """What Harbor's own code says, beside what the agent's commands print."""
 
 MOST_LOG_BYTES = 16 << 20

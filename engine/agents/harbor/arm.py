@@ -228,6 +228,7 @@ def _traits(found: Configured) -> AgentTraits:
         version=TRAITS.version,
         summary=f"Harbor's {found.name}",
         mcp=TRAITS.mcp if can.mcp_servers or free else frozenset(),
+        mcp_headers=can.mcp_http_headers or free,
         takes_skills=can.skills or free,
         wires=(found.gateway,) if found.gateway is not None else (),
         needs_gateway=found.gateway is not None,
