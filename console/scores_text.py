@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
+from engine.analysis.as_csv import safe_cell
 from engine.scorebook.record import FACTS, Kind, Record
 from engine.scorebook.store import Score
 
 SCHEMA = "trialdeck.score/1"
 SCORE_COLUMNS = ("id", *FACTS, "checked_on", "corrected", "withdrawn", "note")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 UNKNOWN = "—"
 
 
@@ -47,9 +47,7 @@ def _cell(value: object) -> object:
         return ""
     if isinstance(value, dict):
         value = "; ".join(f"{key}={item}" for key, item in sorted(value.items()))
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return value
+    return safe_cell(value) if isinstance(value, str) else value
 
 
 def score_lines(score: Score, *, history: bool) -> list[str]:

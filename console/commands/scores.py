@@ -6,10 +6,13 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from console.errors import Unusable
+from console.find_run import find_run
 from console.out import Out
+from console.runs_dir import RUNS_DIR
 from console.scores_text import SCORE_COLUMNS, csv_lines, document, score_lines
 from engine.events import now
 from engine.scorebook.record import Kind, RanBy, Record
@@ -17,7 +20,6 @@ from engine.scorebook.store import Scorebook
 from engine.user_places import scorebook_file
 
 Book = Annotated[Path | None, typer.Option("--book", help="The scorebook's file; else the user's own.")]
-Benchmark = Annotated[str, typer.Option(help="The benchmark's name.")]
 
 scores = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keep scores and where each comes from.")
 
@@ -54,57 +56,82 @@ def _pairs(given: list[str]) -> dict[str, str]:
 
 @scores.command()
 def add(
-    benchmark: Benchmark,
-    ran_by: Annotated[RanBy, typer.Option(help="Who ran it.")],
-    benchmark_version: Annotated[str, typer.Option("--version", help="The benchmark's version or commit.")] = "",
-    metric: Annotated[str, typer.Option(help="What is counted.")] = "pass@1",
+    benchmark: Annotated[str | None, typer.Option(help="The benchmark's name.")] = None,
+    ran_by: Annotated[RanBy | None, typer.Option(help="Who ran it.")] = None,
+    benchmark_version: Annotated[
+        str | None, typer.Option("--version", help="The benchmark's version or commit.")
+    ] = None,
+    metric: Annotated[str | None, typer.Option(help="What is counted; pass@1 if not given.")] = None,
     value: Annotated[float | None, typer.Option(help="The score; leave it out where the source gives none.")] = None,
-    unit: Annotated[str, typer.Option(help="fraction, points, dollars, …")] = "fraction",
+    unit: Annotated[str | None, typer.Option(help="fraction (if not given), points, dollars, …")] = None,
     of: Annotated[str, typer.Option(help="Passed of assigned, such as 42/80.", metavar="P/A")] = "",
     low: Annotated[float | None, typer.Option(help="Lower end of its interval.")] = None,
     high: Annotated[float | None, typer.Option(help="Upper end of its interval.")] = None,
-    model: Annotated[str, typer.Option(help="The model.")] = "",
-    agent: Annotated[str, typer.Option(help="The agent around it, with its version.")] = "",
+    model: Annotated[str | None, typer.Option(help="The model.")] = None,
+    agent: Annotated[str | None, typer.Option(help="The agent around it, with its version.")] = None,
     config: Annotated[list[str] | None, typer.Option(help="More of the configuration.", metavar="KEY=VALUE")] = None,
-    by_name: Annotated[str, typer.Option(help="The name of whoever ran it.")] = "",
-    address: Annotated[str, typer.Option(help="Where it was read.", metavar="URL")] = "",
+    by_name: Annotated[str | None, typer.Option(help="The name of whoever ran it.")] = None,
+    address: Annotated[str | None, typer.Option(help="Where it was read.", metavar="URL")] = None,
     made: Annotated[str, typer.Option(help="The date of the result.", metavar="DATE")] = "",
     read: Annotated[str, typer.Option(help="The date when the source was read; today if not given.")] = "",
     snapshot: Annotated[Path | None, typer.Option(help="A copy of the source, to be kept.", metavar="FILE")] = None,
-    note: Annotated[str, typer.Option(help="Anything else.")] = "",
+    note: Annotated[str | None, typer.Option(help="Anything else.")] = None,
     corrects: Annotated[
-        int | None, typer.Option(help="This is what record N should have said; N stays as it is.", metavar="N")
+        int | None,
+        typer.Option(help="This is what record N should have said, where it differs; N stays as it is.", metavar="N"),
     ] = None,
+    unknown: Annotated[
+        list[str] | None, typer.Option(help="With --corrects: the source doesn't say it after all.", metavar="FIELD")
+    ] = None,
+    from_run: Annotated[
+        str, typer.Option("--from", help="A run that is over, of any system: a score of each arm.", metavar="RUN")
+    ] = "",
+    arm: Annotated[list[str] | None, typer.Option("--arm", help="With --from: this arm alone; again for more.")] = None,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
     book: Book = None,
 ) -> None:
     """Add a score, or a correction of one. What the source doesn't say is left out, and stays unknown."""
+    from console.score_given import corrected, of_run, stated
+
+    if corrects is not None and from_run:
+        raise Unusable("--corrects and --from: give one of them")
+    if unknown and corrects is None:
+        raise Unusable("--unknown is for corrections; what isn't given is unknown anyway")
+    if arm and not from_run:
+        raise Unusable("--arm is for --from; name the arm's agent and model")
     kept, place = now(), _book(book)
     passed, assigned = _count(of)
-    record = Record(
-        kind=Kind.SCORE if corrects is None else Kind.CORRECTION,
-        about=corrects,
-        added_at=kept,
-        benchmark=benchmark,
-        benchmark_version=benchmark_version,
-        metric=metric,
-        unit=unit,
-        value=value,
-        low=low,
-        high=high,
-        passed=passed,
-        assigned=assigned,
-        model=model,
-        agent=agent,
-        configuration=_pairs(config or []),
-        ran_by=ran_by,
-        ran_by_name=by_name,
-        address=address,
-        made_on=_day(made, "--made"),
-        read_on=_day(read, "--read") or _today(kept),
-        snapshot=place.keep(snapshot) if snapshot is not None else "",
-        note=note,
-    )
-    Out().line(f"record {place.add(record).id} added to {place.path}")
+    facts = {
+        "benchmark": benchmark,
+        "benchmark_version": benchmark_version,
+        "metric": metric,
+        "unit": unit,
+        "value": value,
+        "passed": passed,
+        "assigned": assigned,
+        "low": low,
+        "high": high,
+        "model": model,
+        "agent": agent,
+        "configuration": _pairs(config) if config else None,
+        "ran_by": ran_by,
+        "ran_by_name": by_name,
+        "address": address,
+        "made_on": _day(made, "--made"),
+        "note": note,
+    }
+    given = {name: fact for name, fact in facts.items() if fact is not None}
+    given["read_on"] = _day(read, "--read") or _today(kept)
+    if corrects is not None:
+        records = [corrected(place, corrects, given, unknown or (), kept)]
+    elif from_run:
+        records = of_run(find_run(from_run, runs_dir), arm or (), given, kept)
+    else:
+        records = [stated(given, kept)]
+    digest = place.keep(snapshot) if snapshot is not None else ""
+    for record in records:
+        kept_record = msgspec.structs.replace(record, snapshot=digest) if digest else record
+        Out().line(f"record {place.add(kept_record).id} added to {place.path}")
 
 
 @scores.command("list")
@@ -116,8 +143,6 @@ def list_scores(
     book: Book = None,
 ) -> None:
     """List scores as they stand, withdrawn ones marked."""
-    import msgspec
-
     out = Out()
     found = [
         score
@@ -181,8 +206,6 @@ def export(
     book: Book = None,
 ) -> None:
     """Write all scores as they stand, provenance included."""
-    import msgspec
-
     from engine.runs.atomic_file import write_atomically
 
     found = _book(book).scores()
