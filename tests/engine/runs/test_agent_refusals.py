@@ -56,6 +56,16 @@ def test_each_transport_that_an_agent_lacks_is_named_with_its_servers(tmp_path: 
     assert words(tmp_path / "c", STDIO, mcp=both) == []
 
 
+def test_headers_for_a_server_need_an_agent_that_passes_them_on(tmp_path: Path) -> None:
+    toml = SSE + 'headers = { X-Team = "a" }\n'
+    sse = frozenset({"sse"})
+    assert words(tmp_path / "a", toml, mcp=sse, mcp_headers=False) == [
+        "task t has headers for an MCP server (db); agent tester passes none on"
+    ]
+    assert words(tmp_path / "b", toml, mcp=sse) == []
+    assert words(tmp_path / "c", SSE, mcp=sse, mcp_headers=False) == []
+
+
 def test_a_folder_of_skills_needs_an_agent_that_takes_it(tmp_path: Path) -> None:
     assert words(tmp_path / "a", SKILLS) == ["task t offers a folder of skills (/skills); agent tester takes none"]
     assert words(tmp_path / "b", SKILLS, takes_skills=True) == []
