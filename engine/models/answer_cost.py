@@ -14,10 +14,13 @@ def answer_cost(
     asked: str, heard: Heard, usage: Usage, headers: Mapping[str, str]
 ) -> tuple[float, CostSource] | tuple[None, None]:
     """The provider's own figure, else from prices: those of the name that was asked for, then of the one that
-    answered. Raises ModelInvalid for a price file of the user's."""
+    answered. An answer that was served in a tier of its own (priority, flex, fast) has a price of its own, which no
+    table of ours knows. Raises ModelInvalid for a price file of the user's."""
     told = told_cost(heard.usage, headers)
     if told is not None:
         return told, CostSource.PROVIDER
+    if heard.tier:
+        return None, None
     cost = cost_of(asked, usage)
     if cost is None and heard.model:
         cost = cost_of(heard.model, usage)

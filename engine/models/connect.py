@@ -99,9 +99,13 @@ class _Client:
         while True:
             tries += 1
             try:
-                return await self._once(turns, system, tries)
+                reply = await self._once(turns, system, tries)
             except Unanswered as error:
                 failure = error.failure
+            else:
+                if tries > 1:
+                    self._activity(f"model: answered at try {tries}")
+                return reply
             pause = pause_before(tries, failure, self._pacing.clock() - started, self._pacing)
             if pause is None:
                 raise ModelCallFailed(failure, tries)

@@ -14,7 +14,7 @@ _DEPTH = 6
 _MOST_TEXT = 20_000
 _NAMED = re.compile(r"""["'](?:type|code|status)["']\s*:\s*["']([\w.]{3,60})["']""")
 _TITLE = re.compile(r"<title[^>]*>\s*([^<]{1,300})", re.IGNORECASE)
-_TAGS = re.compile(r"<[^>]{0,2000}>")
+_TAGS = re.compile(r"<[^<>]{0,2000}>")
 _STATUS_IN_TEXT = re.compile(r"\b(?:HTTP|status(?: code)?|error(?: code)?)[ :=]{1,3}([45]\d\d)\b", re.IGNORECASE)
 
 
@@ -106,8 +106,9 @@ def _is_status(value: object) -> bool:
 
 def _of_text(text: str) -> ErrorObject:
     if text[:200].lstrip().lower().startswith(("<!doctype", "<html", "<head", "<?xml")):
+        text = text[:_MOST_TEXT]
         title = _TITLE.search(text)
-        text = title.group(1) if title is not None else _TAGS.sub(" ", text)[:_MOST_TEXT]
+        text = title.group(1) if title is not None else _TAGS.sub(" ", text)
     text = text[:_MOST_TEXT].strip()
     return ErrorObject(names=[], names_in_text=_NAMED.findall(text), text=text, status=_status_in(text))
 

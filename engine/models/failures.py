@@ -25,6 +25,7 @@ from engine.text import clean_line
 
 MOST_WORDS = 500
 _MOST_BODY = 1 << 20
+_MOST_READ = 20_000
 _MOST_SAID = 2_000
 """A gateway's failure told as an answer is short."""
 _MOST_CAUSES = 20
@@ -267,7 +268,8 @@ def _words(found: ErrorObject, status: int) -> str:
 
 def _bounded(words: str) -> str:
     # Keys go first: a key cut by the bound would no longer look like one.
-    return clean_line(scrubbed(words[:_MOST_BODY], ()), MOST_WORDS - 1)
+    words = clean_line(scrubbed(words[:_MOST_READ], ()))
+    return words if len(words) <= MOST_WORDS else words[: MOST_WORDS - 1] + "…"
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:

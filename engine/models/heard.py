@@ -32,13 +32,15 @@ _INCOMPLETE = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.FILTER}
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What an answer says. `stop_word` is the provider's own word for why it stopped."""
+    """What an answer says. `stop_word` is the provider's own word for why it stopped, `tier` that for how it was served
+    ("" where it says nothing, or that it was served as usual)."""
 
     text: str = ""
     reasoning: str = ""
     stop: Stop = Stop.OTHER
     stop_word: str = ""
     model: str = ""
+    tier: str = ""
     usage: Mapping[str, object] = {}
 
 
@@ -67,6 +69,7 @@ def _heard_in_chat(answer: Mapping[str, object]) -> Heard:
         stop=stop,
         stop_word=word,
         model=_text(answer.get("model")),
+        tier=_tier(answer.get("service_tier")),
         usage=_record(answer.get("usage")),
     )
 
@@ -96,6 +99,7 @@ def _heard_in_responses(answer: Mapping[str, object]) -> Heard:
         stop=stop,
         stop_word=reason or status,
         model=_text(answer.get("model")),
+        tier=_tier(answer.get("service_tier")),
         usage=_record(answer.get("usage")),
     )
 
@@ -103,6 +107,7 @@ def _heard_in_responses(answer: Mapping[str, object]) -> Heard:
 def _heard_in_messages(answer: Mapping[str, object]) -> Heard:
     blocks = _records(answer.get("content"))
     word = _text(answer.get("stop_reason"))
+    usage = _record(answer.get("usage"))
     return Heard(
         text="".join(_text(block.get("text")) for block in blocks if block.get("type") == "text"),
         reasoning="\n\n".join(
@@ -111,8 +116,16 @@ def _heard_in_messages(answer: Mapping[str, object]) -> Heard:
         stop=_ANTHROPIC_STOPS.get(word, Stop.OTHER),
         stop_word=word,
         model=_text(answer.get("model")),
-        usage=_record(answer.get("usage")),
+        tier=_tier(usage.get("speed")) or _tier(usage.get("service_tier")),
+        usage=usage,
     )
+
+
+_AS_USUAL = frozenset({"auto", "default", "standard", "on_demand"})
+
+
+def _tier(value: object) -> str:
+    return "" if _text(value) in _AS_USUAL else _text(value)
 
 
 _READERS = {

@@ -22,9 +22,9 @@ _LONG_SECRET = 24
 """A shorter one is taken out whole only: pieces of it may be words."""
 
 _LIKE_A_KEY = re.compile(
-    r"\b(?:sk|pk|rk|xai|gsk|nvapi|hf)[-_](?=[A-Za-z_.…-]*[0-9*])[A-Za-z0-9_*.…-]{6,}"
+    r"\b(?:sk|pk|rk|xai|gsk|nvapi|hf)[-_](?=[A-Za-z_.…-]{0,200}[0-9*])[A-Za-z0-9_*.…-]{6,}"
     r"|\bAIza[\w-]{20,}"
-    r"|\beyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+)?"
+    r"|\beyJ[\w-]{10,2000}\.[\w-]{10,}(?:\.[\w-]+)?"
     r"|(?<=\bBearer )[\w.~+/*=…-]{8,}"
     r"|(?<=\bBasic )[\w+/=]{12,}",
 )

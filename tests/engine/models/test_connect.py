@@ -125,7 +125,7 @@ async def test_what_passes_is_tried_again_shown_and_counted(wire: Wire, turn: Tu
     assert (first.number, first.cost_usd, second.number, second.failure) == (1, None, 2, None)
     [pause] = asked.time.pauses
     assert asked.shown[0].startswith("model: ") and asked.shown[0].endswith(f", try 2 of 6 in {pause:.0f} s")
-    assert asked.shown[1:] == ["model: try 2 of 6"]
+    assert asked.shown[1:] == ["model: try 2 of 6", "model: answered at try 2"]
 
 
 @every_wire

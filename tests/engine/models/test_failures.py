@@ -257,6 +257,16 @@ def test_words_are_bounded_cleaned_and_without_keys() -> None:
     assert "sk-ab" not in words and "\x1b" not in words and "Incorrect API key provided: ***" in words
 
 
+def test_words_of_many_lines_stay_within_their_bound() -> None:
+    words = of(500, "a\n" * 5000).words
+    assert len(words) == MOST_WORDS and words.endswith("…")
+
+
+@pytest.mark.parametrize("hostile", ["<html>" + "<" * 900_000, "sk-" * 300_000, "-eyJ" * 200_000, '{"a":' * 200_000])
+def test_hostile_bodies_are_read_in_bounded_work(hostile: str) -> None:
+    assert of(502, hostile).code == Code.MODEL_FAILED
+
+
 @pytest.mark.parametrize(
     "body",
     [b"\xff\xfe\x00", b"null", b"[[[", b"[" * 100_000, b'{"error": 7}', b'{"error": [1, {"code": {}}]}', b'"no"'],
