@@ -32,7 +32,7 @@ class ModelAgent:
             await self._prepares(session)
 
     async def run(self, session: AgentSession) -> AgentEnd:
-        await session.execute(["work"])
+        await session.execute(["true"])
         end = await self._does(session) if self._does is not None else None
         return end or AgentEnd(exit_code=0)
 
