@@ -20,6 +20,12 @@ CERTIFICATES = "/opt/trialdeck/ca-certificates.crt"
 _INSTALL_SEC = 330.0
 _CERTIFICATE_FILES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 _CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "NPM_CONFIG_CAFILE", "PIP_CERT", "REQUESTS_CA_BUNDLE")
+_NPM = """
+const { dirname } = require("path");
+process.env.PATH = [dirname(process.execPath), process.env.PATH].filter(Boolean).join(":");
+require(process.argv[1]);
+"""
+"""npm by a Node.js that isn't in PATH: scripts of packages look for it there. Its path and its words follow."""
 _OF_THE_HOST = (
     "NPM_CONFIG_REGISTRY",
     "PIP_INDEX_URL",
@@ -39,7 +45,7 @@ async def npm_install(session: AgentSession, package: str, version: str, *, node
     package, in `main`. Raises TrialFailed."""
     folder = f"{INSTALLED}/{package.rpartition('/')[2]}"
     program = node.programs["node"] if node is not None else "node"
-    npm = [program, node.programs["npm"]] if node is not None else ["npm"]
+    npm = [program, "-e", _NPM, node.programs["npm"]] if node is not None else ["npm"]
     words = ["install", "--prefix", folder, "--no-fund", "--no-audit", "--no-update-notifier", "--loglevel=error"]
     await _install(session, [*npm, *words, f"{package}@{version}"], f"{package} {version}", "Node.js with npm")
     return program, f"{folder}/node_modules/{package}"

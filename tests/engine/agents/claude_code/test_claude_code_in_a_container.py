@@ -20,6 +20,7 @@ from engine.issues import Code, Issue, TrialFailed
 from engine.models.model_call import CostSource
 from engine.models.scripted.script import ContextFull, Done, Fail, Hang, Refuse, Run, Script, Tokens, Turn, Use
 from engine.models.settings import Wire
+from engine.tasks.task import NetworkMode
 from engine.trajectories.read import read_trajectory
 from engine.trajectories.steps import Step
 from tests.engine.agents.capsules.bare_image import bare_image
@@ -38,6 +39,7 @@ WRITES = Run(
     say="I write it.",
     tokens=Tokens(tokens_in=2102, tokens_out=114, cached=1000, cache_written=50),
 )
+UNREACHABLE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH")
 DONE = Done(text="It is written.", tokens=Tokens(tokens_in=2302, tokens_out=14, cached=2000))
 
 
@@ -254,3 +256,20 @@ async def test_what_an_arm_asks_for_reaches_the_model(rig: Rig, capsules: list[C
         body = work.bodies[0]
         assert words in json.dumps(body["system"]) and body["max_tokens"] == 4321
         assert [tool["name"] for tool in body["tools"]] == ["Bash"]
+
+
+async def test_npm_installs_it_in_main_where_the_arm_asks_for_it(
+    rig: Rig, built_capsules: Callable[..., list[Capsule]]
+) -> None:
+    arm = parse_arm(f"{ARM},install=npm,setup_capsule_tag={NODE_TAG}")
+    script = Script(turns=(WRITES, DONE))
+    async with at_work(rig, arm, Wire.ANTHROPIC, script, built_capsules(NODE_TAG), network=NetworkMode.PUBLIC) as work:
+        try:
+            end = await work.do()
+        except TrialFailed as failure:
+            said = " ".join(evidence.text for evidence in failure.issue.evidence)
+            if any(word in said for word in UNREACHABLE):
+                pytest.skip("the npm registry can't be reached from a container here")
+            raise
+        assert end.exit_code == 0
+        assert await work.said("cat", "answer.txt") == "42\n"

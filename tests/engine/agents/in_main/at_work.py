@@ -97,8 +97,9 @@ async def at_work(
     image: Mapping[str, Any] | None = None,
     user: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    network: NetworkMode = NetworkMode.NO_NETWORK,
 ) -> AsyncIterator[Work]:
-    """`main` has no network, and capsules as the trial mounts them."""
+    """`main` has no network unless it is told so, and capsules as the trial mounts them."""
     folder = rig.folder / "agent"
     folder.mkdir()
     task = read_task(make_task(rig.folder / "a-task", toml))
@@ -108,7 +109,7 @@ async def at_work(
     async with ScriptedServer(script) as server, socket_of(server.port) as sockets:
         spec: dict[str, Any] = {"dockerfile": dockerfile} if dockerfile is not None else dict(image or {})
         mounts = {sockets: GATEWAY_FOLDER, **{capsule.folder: capsule.place for capsule in capsules}}
-        policy = NetworkPolicy(mode=NetworkMode.NO_NETWORK)
+        policy = NetworkPolicy(mode=network)
         async with rig.up(network=policy, bind_read_only=mounts, memory_mb=2048, **spec) as environment:
             await environment.execute(["mkdir", "-m", "777", "-p", "/logs/agent"], user="0")
             agent = make_agent(arm)
