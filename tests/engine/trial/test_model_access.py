@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from types import TracebackType
@@ -227,12 +228,14 @@ async def test_the_gateway_listens_from_the_set_up_to_the_agent_s_end_and_not_fo
 async def test_a_kept_environment_keeps_the_folder_that_is_mounted_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateways: list[FakeGateway]
 ) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
     register(monkeypatch, needs_gateway=True)
     rig = Rig(tmp_path, agent=NAME, arm=arm(), keep=Keep.ALWAYS)
     rig.scores()
-    await rig.trial()
-    assert [path.name for path in gateways[0].folder.iterdir()] == ["kept"]
+    with tempfile.TemporaryDirectory(prefix="td-") as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        await rig.trial()
+        assert [path.name for path in gateways[0].folder.iterdir()] == ["kept"]
+        assert str(gateways[0].folder).startswith(short)
 
 
 async def test_nothing_is_mounted_where_the_engine_is_elsewhere(
