@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from engine.models.resolve import NO_KEY
+
 SHOWN_AS = "***"
 SHORTEST = 8
 MOST_BYTES = 64 << 20
@@ -33,7 +35,9 @@ class Secrets:
         self._values: list[str] = []
 
     def add(self, value: str | None) -> None:
-        if value and len(value) >= SHORTEST and not _FLAG.fullmatch(value) and value not in self._values:
+        if not value or value == NO_KEY or value in self._values:
+            return
+        if len(value) >= SHORTEST and not _FLAG.fullmatch(value):
             self._values = sorted({*self._values, value}, key=len, reverse=True)
             self._hide(value)
 

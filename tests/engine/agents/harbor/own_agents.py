@@ -7,10 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+from harbor.agents.agent_auth_resolution import ModelConnectionSpec
 from harbor.agents.base import BaseAgent
 from harbor.agents.capabilities import AgentCapabilities
 from harbor.agents.installed.base import BaseInstalledAgent
 from harbor.agents.options import InstalledAgentOptions
+from harbor.models.model_api_format import ModelApiFormat
 
 MODULE = __name__
 
@@ -120,3 +122,34 @@ class Endless(HelloProgram):
 
     async def run(self, instruction: str, environment: Any, context: Any) -> None:
         await environment.exec("setsid sleep 902 > /dev/null 2>&1 & (while :; do sleep 903; done)")
+
+
+ASK = r"""
+use IO::Socket::INET;
+my ($host, $port) = $ENV{OPENAI_BASE_URL} =~ m{^http://([^:/]+):(\d+)/v1$} or die "no address";
+my $body = '{"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}';
+my $socket = IO::Socket::INET->new("$host:$port") or die "not reached";
+printf $socket "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+    . "Content-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+    $ENV{OPENAI_API_KEY}, length $body, $body;
+print while <$socket>;
+"""
+
+
+class Asker(HelloProgram):
+    """Asks its model once, in Perl, which every Debian has; and shows its variables."""
+
+    capabilities = AgentCapabilities(base_url=True)
+    MODEL_CONNECTION = ModelConnectionSpec(
+        default_provider="openai",
+        supported_api_formats=[ModelApiFormat.OPENAI_CHAT_COMPLETIONS],
+        default_api_format_by_provider={"default": ModelApiFormat.OPENAI_CHAT_COMPLETIONS},
+        api_key_destination_names={"default": "OPENAI_API_KEY"},
+        base_url_destination_names={"default": "OPENAI_BASE_URL"},
+    )
+
+    async def install(self, environment: Any) -> None:
+        return None
+
+    async def run(self, instruction: str, environment: Any, context: Any) -> None:
+        await self.exec_as_agent(environment, f"perl - <<'END'\n{ASK}\nEND\nenv", env=dict(self.model_connection.env))

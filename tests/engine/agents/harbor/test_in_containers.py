@@ -138,3 +138,20 @@ def test_terminus_2_works_with_a_model_of_ours(task: Path, tmp_path: Path) -> No
     written = json.loads((folder / trial.trial / "agent" / "trajectory.json").read_text())
     assert written["agent"]["name"] == "terminus-2"
     assert files_with(folder, KEY) == []
+
+
+def test_a_program_in_main_works_through_the_gateway_without_network_and_key(task: Path, tmp_path: Path) -> None:
+    toml = task / "task.toml"
+    toml.write_text(toml.read_text().replace("[environment]", '[environment]\nnetwork_mode = "no-network"'))
+    with scripted_model(tmp_path) as address:
+        folder, trials = run(
+            task,
+            f"harbor:import_path={OWN}:Asker,kwargs.skip_install=true,gateway=yes,model=scripted,base_url={address}",
+            OPENAI_API_KEY=KEY,
+        )
+    trial = trials["harbor"]
+    said = (folder / trial.trial / "agent" / "harbor.txt").read_text()
+    assert "I will write the line." in said and "OPENAI_API_KEY=no-key-needed" in said
+    assert (trial.tokens_in, trial.tokens_cached, trial.tokens_out, trial.cost_usd) == (2100, 50, 110, 0.001)
+    assert [str(issue.code) for issue in trial.issues] == []
+    assert files_with(folder, KEY) == []
