@@ -28,7 +28,11 @@ def say_refusals(plan: Plan) -> None:
 def refusal_lines(plan: Plan) -> list[str]:
     """What is not run and why: whole arms, whole tasks, then tasks with one arm. Each is said once, however many
     attempts there are."""
-    lines = [f"arm {arm} is not run: {_words(issue)}" for arm, issues in plan.unfit.items() for issue in issues]
+    lines = [
+        f"arm {arm} is not run: {_words(issue).removeprefix(f'arm {arm}: ')}"
+        for arm, issues in plan.unfit.items()
+        for issue in issues
+    ]
     lines += [f"{task.id} is not run: {_words(issue)}" for task in plan.tasks for issue in task.refused]
     lines += [
         f"{trial.task.id} is not run with arm {trial.arm.name}: {_words(issue)}"

@@ -153,7 +153,7 @@ def test_only_the_trials_of_that_arm_on_that_task_are_refused(mixed: Plan) -> No
 
 def test_every_refusal_is_said_once_whole_arms_first(mixed: Plan) -> None:
     arm, served = refusal_lines(mixed)
-    assert arm.startswith("arm keyless is not run: arm keyless: key_env: NO_KEY is not set")
+    assert arm.startswith("arm keyless is not run: key_env: NO_KEY is not set")
     assert served.startswith(f"served is not run with arm {NAME}: task served needs an SSE MCP server (db); agent")
 
 
