@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import ssl
 import subprocess
@@ -17,6 +18,9 @@ from engine.models.model_call import ModelCallFailed
 from engine.models.retries import Pacing
 from engine.models.settings import ModelInvalid, ModelSettings, Secret, Wire
 from tests.engine.models.asked import HELLO, KEY
+
+ROOT = Path(__file__).parents[3]
+KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 SAYS = """
 import asyncio, logging
@@ -46,7 +50,7 @@ asyncio.run(main())
 def python(code: str, **environ: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path.cwd())} | environ,
+        env={"PYTHONPATH": str(ROOT)} | {name: os.environ[name] for name in KEPT if name in os.environ} | environ,
         capture_output=True,
         text=True,
         timeout=120,

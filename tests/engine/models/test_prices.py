@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from engine import user_places
 from engine.models.model_call import Usage
-from engine.models.prices import check_prices, cost_of, price_of, prices_dated, read_prices
+from engine.models.prices import Price, check_prices, cost_of, price_of, prices_dated, read_prices
 from engine.models.settings import ModelInvalid, Wire
 from engine.models.usage_of import usage_of
 
@@ -133,3 +134,12 @@ def test_the_table_that_is_shipped_is_in_order() -> None:
         assert 0 < price.input < price.output, name
         assert price.cached is None or price.cached < price.input, name
         assert price.cache_write is None or price.input < price.cache_write < (price.cache_write_1h or 0), name
+
+
+def test_the_example_in_the_documentation_can_be_used() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "models.md").read_text()
+    example = text.partition("```toml\n")[2].partition("```")[0]
+    table = read_prices(example.encode(), "docs/models.md")
+    assert table.models["my-model"] == Price(
+        input=0.6, cached=0.06, cache_write=0.75, cache_write_1h=1.2, output=2.4, up_to=200_000
+    )
