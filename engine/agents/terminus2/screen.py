@@ -9,13 +9,15 @@ MOST_BYTES = 10_000
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """Where the last look ended: how many lines had gone off the top, the row of the cursor, and the rows above it.
+    """Where the last look ended: how many lines had gone off the top, the row of the cursor, the rows above it, and
+    what stood in it and below.
 
     The row of the cursor counts as not seen: what comes next is written on into it."""
 
     history: int = 0
     row: int = 0
     above: tuple[str, ...] = ()
+    line: str = ""
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,12 +47,13 @@ def view(look: Look, seen: Seen) -> tuple[View, Seen]:
     screen = "\n".join(_trimmed(look.rows))
     if look.full_screen:
         return View(False, screen), seen
-    now = Seen(look.history, look.row, tuple(row.rstrip() for row in look.rows[: look.row]))
+    below = "\n".join(_trimmed(look.rows[look.row :]))
+    now = Seen(look.history, look.row, tuple(row.rstrip() for row in look.rows[: look.row]), below)
     old = tuple(row.rstrip() for row in look.old)
     if look.moved or look.history < seen.history or old != seen.above:
         return View(False, screen), now
     new = "\n".join(_trimmed(look.since))
-    if not new.strip() or (look.history, look.row) == (seen.history, seen.row):
+    if not new.strip() or (look.history == seen.history and new == seen.line):
         return View(False, screen), now
     return View(True, new), now
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 HEAD = """
 tmux=$1 socket=$2; shift 2
 t() { "$tmux" -u -S "$socket" "$@"; }
+children() { found=unknown; read -r found 2>/dev/null < "/proc/$1/task/$1/children"; }
 """
 TARGET = "main:"
 
@@ -50,6 +51,8 @@ it only then."""
 TYPE = (
     HEAD
     + """
+children "$(t display-message -p -t main: '#{pane_pid}')"
+echo "children $found"
 if [ "$1" = long ]; then
   tty=$(t display-message -p -t main: '#{pane_tty}') || exit
   n=25
@@ -63,14 +66,22 @@ t paste-buffer -S -d -b trialdeck -t main: 2>/dev/null || t paste-buffer -d -b t
 """
 )
 """Newer versions of tmux put control characters of a pasted text into other words unless they are told not to (-S);
-older ones don't know the word. A line that is longer than the kernel keeps waits until somebody reads by characters."""
+older ones don't know the word. A line that is longer than the kernel keeps waits
+until somebody reads by characters. Prints what the shell's children were, and perhaps `by-lines`."""
 
-PRESS = HEAD + 't send-keys -t main: "$@"\n'
+PRESS = (
+    HEAD
+    + """
+children "$(t display-message -p -t main: '#{pane_pid}')"
+echo "children $found"
+t send-keys -t main: "$@"
+"""
+)
 
 WAIT = (
     HEAD
     + """
-n=$1 pause=$2 calm=0 last=
+n=$1 pause=$2 known=$3 calm=0 last=
 while [ "$n" -gt 0 ]; do
   n=$((n - 1))
   sleep "$pause" 2>/dev/null || sleep 1
@@ -79,9 +90,9 @@ while [ "$n" -gt 0 ]; do
   pid=$1 tty=$2 at_prompt=
   if [ "$now" = "$last" ] && read -r stat 2>/dev/null < "/proc/$pid/stat"; then
     set -- ${stat##*) }
-    children=none
-    read -r children 2>/dev/null < "/proc/$pid/task/$pid/children"
-    if [ "$3" = "$6" ] && [ -z "$children" ] && stty -a < "$tty" 2>/dev/null | grep -q -e ' -icanon'; then
+    children "$pid"
+    if [ "$3" = "$6" ] && [ "$found" = "$known" ] && [ "$found" != unknown ] &&
+      stty -a < "$tty" 2>/dev/null | grep -q -e ' -icanon'; then
       at_prompt=1
     fi
   fi
@@ -92,9 +103,9 @@ done
 echo over
 """
 )
-"""Prints `calm` as soon as the shell stands at its prompt with nothing in front and nothing behind: it is the
-foreground, it has no children, it reads by characters (as line editors do, and not while a command runs), and nothing
-moved twice in a row. In a shell without a line editor that is never known, and all the time is waited."""
+"""Prints `calm` as soon as the shell stands at its prompt with nothing left to do: it is the foreground, it has the
+same children as before, it reads by characters (as line editors do, and not while a command runs), and nothing moved
+twice in a row. In a shell without a line editor that is never known, and all the time is waited."""
 
 LOOK = (
     HEAD

@@ -88,6 +88,7 @@ class Terminal:
         self.shell = ""
         self._session = session
         self._seen = Seen()
+        self._children = ""  # the shell's, before the last keys
 
     async def start(self) -> None:
         token = os.urandom(6).hex()
@@ -104,7 +105,7 @@ class Terminal:
             raise TerminalFailed(f"tmux ({program.origin}) can't be started: {words}")
         self.place, self.shell = lines
         try:
-            await self._ask(scripts.WAIT, "40", "0.05")  # what is typed before the first prompt may be lost
+            await self._ask(scripts.WAIT, "40", "0.05", "")  # what is typed before the first prompt may be lost
         except (TerminalGone, TerminalSilent) as error:
             raise TerminalFailed(f"tmux ({program.origin}) was started, but its shell {self.shell}: {error}") from None
 
@@ -115,12 +116,14 @@ class Terminal:
     async def send(self, stroke: Stroke) -> str:
         """Returns a warning, or ""."""
         if stroke.names:
-            await self._ask(scripts.PRESS, *stroke.names)
+            said = await self._ask(scripts.PRESS, *stroke.names)
+        elif stroke.text:
+            said = await self._ask(scripts.TYPE, "long" if stroke.has_long_line else "short", stdin=stroke.text)
+        else:
             return ""
-        if not stroke.text:
-            return ""
-        said = await self._ask(scripts.TYPE, "long" if stroke.has_long_line else "short", stdin=stroke.text)
-        if said.out.strip() == b"by-lines":
+        lines = said.out.decode("utf-8", "replace").splitlines()
+        self._children = next((line[len("children ") :] for line in lines if line.startswith("children ")), "unknown")
+        if "by-lines" in lines:
             return (
                 "a line of more than 4,095 bytes was typed to a program that reads by lines: the kernel cuts it off; "
                 "write long content in several lines"
@@ -136,7 +139,8 @@ class Terminal:
             await anyio.sleep(left)
             return
         with anyio.move_on_after(left):
-            await self._ask(scripts.WAIT, str(int(left / _POLL_SEC) + 1), str(_POLL_SEC), timeout_sec=left + ASK_SEC)
+            polls = int(left / _POLL_SEC) + 1
+            await self._ask(scripts.WAIT, str(polls), str(_POLL_SEC), self._children, timeout_sec=left + ASK_SEC)
 
     async def look(self) -> View:
         """What is new since the last look."""

@@ -149,7 +149,7 @@ async def test_nothing_to_type_is_not_typed(terminal: Callable[..., tuple[Termin
 
 
 async def test_a_line_that_the_kernel_cuts_is_told(terminal: Callable[..., tuple[Terminal, Answers]]) -> None:
-    asking, _ = terminal((0, "by-lines\n", ""), OK)
+    asking, _ = terminal((0, "children 12 13\nby-lines\n", ""), OK)
     assert "4,095 bytes" in await asking.send(stroke_of("x" * 5000 + "\n"))
     assert await asking.send(stroke_of("short\n")) == ""
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from engine.agents.terminus2.screen import MOST_BYTES, Look, Seen, View, limited, view
 
-SEEN = Seen(history=0, row=2, above=("$ one", "1"))
+SEEN = Seen(history=0, row=2, above=("$ one", "1"), line="$")
 
 
 def look(**fields: object) -> Look:
@@ -26,7 +26,7 @@ def look(**fields: object) -> Look:
 def test_only_what_came_since_is_shown() -> None:
     shown, seen = view(look(), SEEN)
     assert shown == View(True, "$ two\n2\n$")
-    assert seen == Seen(history=0, row=4, above=("$ one", "1", "$ two", "2"))
+    assert seen == Seen(history=0, row=4, above=("$ one", "1", "$ two", "2"), line="$")
 
 
 def test_the_first_look_shows_everything() -> None:
@@ -38,6 +38,11 @@ def test_nothing_new_shows_the_screen() -> None:
     shown, seen = view(look(row=2, rows=("$ one", "1", "$ "), since=("$ ",)), SEEN)
     assert shown == View(False, "$ one\n1\n$")
     assert seen == SEEN
+
+
+def test_a_line_that_was_typed_on_is_new() -> None:
+    shown, _ = view(look(row=2, rows=("$ one", "1", "$ tw"), since=("$ tw",)), SEEN)
+    assert shown == View(True, "$ tw")
 
 
 def test_a_cleared_screen_is_shown_whole() -> None:
