@@ -13,6 +13,8 @@ from console.errors import Unusable
 from console.find_run import find_run
 from console.out import Out
 from console.runs_dir import RUNS_DIR
+from engine.layout import CARD
+from engine.readers.run_folder import TRIALDECK
 from engine.runs.card import RunCard, read_card
 from engine.runs.card_differences import card_differences, incomparable
 from engine.runs.card_file import SUFFIX, freeze, read_draft, resolve
@@ -38,8 +40,18 @@ def new(path: CardFile) -> None:
 @card.command()
 def check(path: CardFile) -> None:
     """Read a card, and everything that it names. Exit code 2 where a run of it would not begin."""
-    found, task_set = resolve(path, read_draft(path))
     out = Out()
+    if _is_of_a_run(path):
+        pinned = read_card(path.parent)
+        out.lines(
+            [
+                *list(_summary(pinned))[:-1],
+                f"digest      {_written(path)}",
+                f"pinned by the run {pinned.run}; its frozen part is as it was",
+            ]
+        )
+        return
+    found, task_set = resolve(path, read_draft(path))
     out.lines(list(_summary(found)))
     for entry in task_set.broken:
         out.line(f"! {entry.id} would not be run: {entry.issue.message}")
@@ -88,9 +100,22 @@ def diff(
 def _card(text: str, runs_dir: Path) -> RunCard:
     """Of a card's file, or of a run."""
     path = Path(text).expanduser()
+    if _is_of_a_run(path):
+        return read_card(path.parent)
     if path.suffix == SUFFIX and path.is_file():
         return resolve(path, read_draft(path))[0]
     return read_card(find_run(text, runs_dir))
+
+
+def _is_of_a_run(path: Path) -> bool:
+    """A run's own card, by the name of its file."""
+    return path.name == CARD and path.is_file() and TRIALDECK.is_run(path.parent)
+
+
+def _written(path: Path) -> str:
+    """As it stands in a run's card."""
+    with path.open(encoding="utf-8") as file:
+        return file.readline().partition("=")[2].strip().strip('"')[:12]
 
 
 def _summary(found: RunCard) -> Iterator[str]:

@@ -19,6 +19,7 @@ import tomli_w
 from engine.events import ArmInfo, HostInfo, TaskSetInfo
 from engine.layout import CARD
 from engine.runs.atomic_file import write_atomically
+from engine.runs.plain_struct import plain
 from engine.triage.causes import Cause
 from engine.trial import acceptance
 from engine.trial.job import Keep
@@ -121,34 +122,42 @@ class RunCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over what defines the measurement: no names of the run, no times, places, addresses, conduct."""
-        plain = msgspec.to_builtins(self)
-        for key in ("run", "name", "created", "conduct", "amendments"):
-            plain.pop(key, None)
-        for task in plain["tasks"]:
-            task.pop("folder", None)
-        for arm in plain["arms"]:
-            arm.pop("endpoint", None)
-        return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
+        """SHA-256 over what defines the measurement: no names of the run, no times, places, addresses, conduct. A field
+        that is said with its default counts like one that isn't."""
+        return _digest_of(plain(self, defaults=False))
+
+    def has_digest(self, digest: str) -> bool:
+        """Cards once had a digest in which a default that was said counted: theirs still holds."""
+        return digest in (self.digest, _digest_of(msgspec.to_builtins(self)))
+
+
+def _digest_of(told: dict[str, Any]) -> str:
+    for key in ("run", "name", "created", "conduct", "amendments"):
+        told.pop(key, None)
+    for task in told["tasks"]:
+        task.pop("folder", None)
+    for arm in told["arms"]:
+        arm.pop("endpoint", None)
+    return hashlib.sha256(msgspec.json.encode(told, order="deterministic")).hexdigest()
 
 
 def write_card(folder: Path, card: RunCard) -> None:
-    plain = _without_none(msgspec.to_builtins(card, builtin_types=(datetime,)))
-    write_atomically(folder / CARD, tomli_w.dumps({"digest": card.digest, **plain}).encode())
+    told = _without_none(msgspec.to_builtins(card, builtin_types=(datetime,)))
+    write_atomically(folder / CARD, tomli_w.dumps({"digest": card.digest, **told}).encode())
 
 
 def read_card(folder: Path) -> RunCard:
     """Raises CardInvalid, also where the card's frozen part no longer has the digest written in it."""
     path = folder / CARD
     try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
-        written = str(plain.pop("digest", ""))
-        card = msgspec.convert(plain, RunCard)
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = str(told.pop("digest", ""))
+        card = msgspec.convert(told, RunCard)
     except OSError as error:
         raise CardInvalid(f"{path}: {error.strerror or error}; is {folder} a run folder?") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise CardInvalid(f"{path}: {error}") from None
-    if written != card.digest:
+    if not card.has_digest(written):
         raise CardInvalid(
             f"{path}: the frozen part was changed after the run began (digest {card.digest[:12]}, expected "
             f"{written[:12]}); a changed card is another run: start it with `trialdeck run`"

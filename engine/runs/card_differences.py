@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.runs.card import RunCard
+from engine.runs.plain_struct import plain as plain_struct
 
 _MEANS = {
     "task_set": "the task sets differ: the scores are of different tasks",
@@ -67,7 +68,7 @@ def incomparable(differences: list[CardDifference]) -> list[str]:
 
 
 def _plain(card: RunCard) -> dict[str, str]:
-    plain: dict[str, Any] = msgspec.to_builtins(card)
+    plain: dict[str, Any] = plain_struct(card, defaults=True)
     for key in ("run", "created"):
         plain.pop(key)
     plain["tasks"] = {task["id"]: task.get("refused") or task["digest"] for task in plain["tasks"]}

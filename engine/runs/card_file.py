@@ -19,6 +19,7 @@ from engine import events as ev
 from engine.agents.agent import AgentConfigInvalid
 from engine.agents.arms import arm_name, check_arm_name, check_parameters, takes, with_model
 from engine.agents.registry import AGENTS, make_agent
+from engine.layout import CARD
 from engine.runs.atomic_file import write_atomically
 from engine.runs.card import (
     CardInvalid,
@@ -120,7 +121,13 @@ class CardDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 def read_draft(path: Path) -> CardDraft:
     """Raises CardInvalid, which names the file and the key."""
     try:
-        draft = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), CardDraft)
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        if path.name == CARD and "digest" in told and "run" in told:
+            raise CardInvalid(
+                f"{path}: the card of a run, pinned when it began: `trialdeck resume {path.parent}` goes on with it; "
+                "a run of its own needs a card of its own"
+            )
+        draft = msgspec.convert(told, CardDraft)
     except OSError as error:
         raise CardInvalid(f"{path}: {error.strerror or error}; `trialdeck card new {path}` writes one") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
@@ -300,7 +307,7 @@ def _check_split(path: Path, split: Split, task_set: TaskSet) -> None:
 
 
 def _check_frozen(path: Path, frozen: Frozen, card: RunCard) -> None:
-    if frozen.digest == card.digest:
+    if card.has_digest(frozen.digest):
         return
     changes: list[str] = []
     for task in card.tasks:
