@@ -5,7 +5,9 @@ from __future__ import annotations
 from engine.agents.agent import AgentSession
 from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.models.failure_words import code_of_text
+from engine.models.failures import failure_of_answer
 from engine.models.model_call import CostSource
+from engine.models.settings import Wire
 from engine.trajectories.untyped import Record, items, number, record, text, whole
 
 _LIMITS = {"error_max_turns": "turns", "error_max_budget_usd": "money"}
@@ -84,12 +86,11 @@ class ClaudeCodeEnd:
         if self._result.get("stop_reason") == "refusal":
             return Code.MODEL_REFUSED
         status = whole(self._result.get("api_error_status"))
-        if status in (401, 403):
-            return Code.MODEL_AUTH_FAILED
-        of_the_model = status is not None or text(self._result.get("terminal_reason")) == "api_error"
-        passing = status is None or status in (408, 429) or status >= 500
-        found = code_of_text(said, vouched=passing) if of_the_model else None
-        return found or (Code.MODEL_FAILED if of_the_model else Code.HARNESS_FAILED)
+        if status is not None and status >= 400:
+            return failure_of_answer(Wire.ANTHROPIC, status, {}, said.encode("utf-8", "replace")).code
+        if text(self._result.get("terminal_reason")) == "api_error":
+            return code_of_text(said, vouched=True) or Code.MODEL_FAILED
+        return Code.HARNESS_FAILED
 
     def _servers(self, line: int, found: Record) -> None:
         """A task whose tools are not there is another task."""
