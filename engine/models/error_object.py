@@ -88,8 +88,7 @@ def _walk(found: object, names: list[str], texts: list[str], statuses: list[int]
     elif isinstance(found, dict):
         for key in _NAMES:
             value = found.get(key)
-            status = value if isinstance(value, int) else int(value) if _is_status(value) else None
-            if status is not None and 400 <= status < 600:
+            if (status := _status(value)) is not None:
                 statuses.append(status)
             elif isinstance(value, str) and value and not (key == "type" and value == "error") and value != "failed":
                 names.append(value[:100])
@@ -100,8 +99,11 @@ def _walk(found: object, names: list[str], texts: list[str], statuses: list[int]
                 _walk(inside, names, texts, statuses, depth - 1)
 
 
-def _is_status(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"[45]\d\d", value) is not None
+def _status(value: object) -> int | None:
+    """Of an error, as a number or as its digits."""
+    if not isinstance(value, int | str):
+        return None
+    return int(value) if re.fullmatch(r"[45]\d\d", str(value), re.ASCII) else None
 
 
 def _of_text(text: str) -> ErrorObject:

@@ -262,14 +262,14 @@ def test_words_of_many_lines_stay_within_their_bound() -> None:
     assert len(words) == MOST_WORDS and words.endswith("…")
 
 
-@pytest.mark.parametrize("hostile", ["<html>" + "<" * 900_000, "sk-" * 300_000, "-eyJ" * 200_000, '{"a":' * 200_000])
-def test_hostile_bodies_are_read_in_bounded_work(hostile: str) -> None:
-    assert of(502, hostile).code == Code.MODEL_FAILED
+@pytest.mark.parametrize("piece", ["<html><", "sk-", "-eyJ", '{"a":', "["])
+def test_hostile_bodies_are_read_in_bounded_work(piece: str) -> None:
+    assert of(502, piece * 200_000).code == Code.MODEL_FAILED
 
 
 @pytest.mark.parametrize(
     "body",
-    [b"\xff\xfe\x00", b"null", b"[[[", b"[" * 100_000, b'{"error": 7}', b'{"error": [1, {"code": {}}]}', b'"no"'],
+    [b"\xff\xfe\x00", b"null", b"[[[", b'{"error": 7}', b'{"error": [1, {"code": {}}]}', b'"no"'],
 )
 def test_any_bytes_make_a_failure(body: bytes) -> None:
     failure = failure_of_answer(Wire.OPENAI_CHAT, 500, {}, body)
