@@ -94,7 +94,8 @@ def arm_of(name: str, agent: str, parameters: Mapping[str, str]) -> ArmInfo:
 
 def arm_name(agent: str, parameters: Mapping[str, str]) -> str:
     """What an arm is called that nobody named: its agent, with the one of many that it stands for."""
-    which = re.sub(r"[^\w.@+-]+", "-", parameters.get("agent", ""))
+    which = parameters.get("agent", "") or parameters.get("import_path", "").rpartition(":")[2]
+    which = re.sub(r"[^\w.@+-]+", "-", which)
     return f"{agent}-{which}"[:64] if which else agent
 
 

@@ -74,7 +74,7 @@ class HarborAgent:
             environment = TrialdeckEnvironment(session, self._secrets, logger)
             self._environment = environment
             self._know_secrets_of(agent)
-            with quietly(), environment.scoped_exec_env(self._configured.env):
+            with environment.scoped_exec_env(self._configured.env):
                 await agent.set_web_tools_disabled(_is_closed(session), environment)
                 await agent.setup(environment)
         except TrialFailed:
@@ -94,7 +94,7 @@ class HarborAgent:
         async with anyio.create_task_group() as group:
             group.start_soon(self._follow, session)
             try:
-                with quietly(), environment.scoped_exec_env(self._configured.env):
+                with environment.scoped_exec_env(self._configured.env):
                     instruction = session.instruction.decode("utf-8", "replace")
                     await agent.run(instruction, environment, self._context)
                 end = AgentEnd(exit_code=self._exit_code(environment))
@@ -114,11 +114,11 @@ class HarborAgent:
         agent, told = self._agent, self._told
         if agent is None or told is None:
             return
-        self._know_secrets_of(agent)
         try:
             if self._context.is_empty():
-                with quietly():
-                    await anyio.to_thread.run_sync(agent.populate_context_post_run, self._context)
+                await anyio.to_thread.run_sync(agent.populate_context_post_run, self._context)
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise RuntimeError(self._secrets.out_of(f"{type(error).__name__}: {error}")) from None
         finally:
             try:
                 found = await anyio.to_thread.run_sync(told.read_again)

@@ -126,4 +126,5 @@ def test_a_group_of_parameters_takes_any_name_of_it() -> None:
 def test_an_arm_of_an_agent_that_can_be_many_is_called_after_the_one_it_is() -> None:
     assert arm_name("harbor", {"agent": "terminus-2"}) == "harbor-terminus-2"
     assert arm_name("harbor", {"agent": "acp:a/b"}) == "harbor-acp-a-b"
+    assert arm_name("harbor", {"import_path": "my.agents:Mine"}) == "harbor-Mine"
     assert arm_name("nop", {}) == "nop"

@@ -208,3 +208,15 @@ async def test_the_way_to_the_gateway_is_open_before_the_set_up_and_closed_at_th
     (work,) = [command for command in provider.commands if "codex exec" in command.text]
     assert "http://127.0.0.1:5/v1" in work.text + repr(work.env)
     assert all(KEY not in command.text + repr(command.env) for command in provider.commands)
+
+
+async def test_what_was_left_in_pieces_is_told_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROGRAM_API_KEY", KEY)
+    rig = Rig(tmp_path, own("Program"))
+    await rig.agent.set_up(rig.given)
+    await rig.agent.run(rig.given)
+    (rig.session.folder / "program.json").write_text("{half " + KEY)
+    with pytest.raises(RuntimeError, match="JSONDecodeError") as caught:
+        await rig.agent.look_back(rig.given)
+    assert KEY not in str(caught.value)
+    assert KEY not in (rig.session.folder / "program.json").read_text()

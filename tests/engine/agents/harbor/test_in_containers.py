@@ -100,7 +100,7 @@ def test_harbors_oracle_and_a_program_of_ones_own_solve_a_task_and_no_key_stays(
     folder, trials = run(
         task, "harbor:agent=oracle", f"harbor:import_path={OWN}:HelloProgram,kwargs.version=9", HELLO_API_KEY=KEY
     )
-    oracle, program = trials["harbor-oracle"], trials["harbor"]
+    oracle, program = trials["harbor-oracle"], trials["harbor-HelloProgram"]
     assert (oracle.passed, oracle.cost_usd, oracle.issues) == (True, 0.0, [])
     assert (program.passed, program.issues, program.agent_exit) == (True, [], 0)
     agent = folder / program.trial / "agent"
@@ -117,7 +117,7 @@ def test_all_that_an_agent_started_is_dead_when_its_time_is_up_case_53(task: Pat
         "echo 1 > /logs/verifier/reward.txt\n"
     )
     folder, trials = run(task, f"harbor:import_path={OWN}:Endless")
-    trial = trials["harbor"]
+    trial = trials["harbor-Endless"]
     assert trial.timed_out and [str(issue.code) for issue in trial.issues] == ["harness_timeout"]
     assert (folder / trial.trial / "verifier" / "test-stdout.txt").read_text() == "0\n"
 
@@ -149,7 +149,7 @@ def test_a_program_in_main_works_through_the_gateway_without_network_and_key(tas
             f"harbor:import_path={OWN}:Asker,kwargs.skip_install=true,gateway=yes,model=scripted,base_url={address}",
             OPENAI_API_KEY=KEY,
         )
-    trial = trials["harbor"]
+    trial = trials["harbor-Asker"]
     said = (folder / trial.trial / "agent" / "harbor.txt").read_text()
     assert "I will write the line." in said and "OPENAI_API_KEY=no-key-needed" in said
     assert (trial.tokens_in, trial.tokens_cached, trial.tokens_out, trial.cost_usd) == (2100, 50, 110, 0.001)
