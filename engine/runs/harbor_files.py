@@ -254,6 +254,7 @@ def _usage(usage: UsageRecord | None) -> JsonObject | None:
         "n_cache_tokens": usage.cache_tokens,
         "n_output_tokens": usage.output_tokens,
         "cost_usd": usage.cost_usd,
+        **({"metadata": dict(usage.more)} if usage.more else {}),
     }
 
 

@@ -41,12 +41,14 @@ class FailureRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UsageRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """`input_tokens` includes `cache_tokens`. None where nobody counted."""
+    """`input_tokens` includes `cache_tokens`. None where nobody counted; a cost that is known in part is None, too. `more`
+    is what Harbor has no field for."""
 
     input_tokens: int | None = None
     cache_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    more: Mapping[str, str | int | float] = {}
 
 
 class StepRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -156,11 +156,21 @@ def _rewards(trial: TrialState) -> Mapping[str, float] | None:
 
 
 def _usage(trial: TrialState) -> UsageRecord:
+    more = {
+        "cache_written_tokens": trial.tokens_cache_written,
+        "reasoning_tokens": trial.tokens_reasoning,
+        "cost_source": trial.cost_source or None,
+        "cost_usd_at_least": trial.cost_usd if trial.cost_partial else None,
+        "model_calls": trial.model_calls,
+        "model_failures": trial.model_failures or None,
+        "model_retries": trial.model_retries or None,
+    }
     return UsageRecord(
         input_tokens=trial.tokens_in,
         cache_tokens=trial.tokens_cached,
         output_tokens=trial.tokens_out,
-        cost_usd=trial.cost_usd,
+        cost_usd=trial.cost_usd if trial.cost_is_complete else None,
+        more={key: value for key, value in more.items() if value is not None},
     )
 
 

@@ -73,11 +73,12 @@ async def without_unreachable(log: EventLog, card: RunCard, left: Remaining, *, 
         code, words = missing.failure.code, missing.failure.words
         message = f"arm {missing.arm}: its model at {missing.address} can't be reached: {words}"
         way_out = "`trialdeck resume` goes on once it can be reached (--model-base-url, if it has moved)"
+        waiting = "1 trial is" if len(trials) == 1 else f"{len(trials)} trials are"
         issue = Issue(
             Severity.ERROR,
             None,
             code,
-            f"{message}; {len(trials)} trials are not started",
+            f"{message}; {waiting} not started",
             (Evidence("way out", way_out),),
         )
         log.append(ev.RunIssue(issue=issue))

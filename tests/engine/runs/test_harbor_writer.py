@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine import events as ev
@@ -153,3 +154,27 @@ def test_the_runs_own_result_is_not_rewritten_for_every_trial(tmp_path: Path, mo
     written.write_result(now=True)
     assert count == [2]
     rig.log.close()
+
+
+def test_a_cost_known_in_part_is_no_cost_there_and_what_harbor_has_no_field_for_stands_beside(tmp_path: Path) -> None:
+    """Case 68: unknown stays unknown through sums."""
+    rig = RunRig(tmp_path)
+    (trial,) = rig.state.trials
+    rig.log.append(started(trial))
+    answered = ev.ModelCalled(trial=trial, number=1, tokens_in=9, tokens_out=4, tokens_reasoning=3)
+    rig.log.append(msgspec.structs.replace(answered, cost_usd=0.5, cost_source="provider"))
+    rig.log.append(ev.ModelCalled(trial=trial, number=2, code=str(Code.MODEL_RATE_LIMITED), status=429))
+    rig.log.append(ev.ModelCalled(trial=trial, number=3, tokens_in=9, tokens_out=4))
+    rig.log.append(finished(trial, 1.0))
+    one = writer(rig)
+    one.trial_finished(trial)
+    usage = read(rig.folder / trial / RESULT)["agent_result"]
+    assert (usage["n_input_tokens"], usage["n_output_tokens"], usage["cost_usd"]) == (18, 8, None)
+    assert usage["metadata"] == {
+        "reasoning_tokens": 3,
+        "cost_source": "provider",
+        "cost_usd_at_least": 0.5,
+        "model_calls": 2,
+        "model_failures": 1,
+        "model_retries": 1,
+    }
