@@ -41,8 +41,8 @@ class FailureRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UsageRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """`input_tokens` includes `cache_tokens`. None where nobody counted; a cost that is known in part is None, too. `more`
-    is what Harbor has no field for."""
+    """`input_tokens` includes `cache_tokens`. None where nobody counted; a cost that is known in part is None as well.
+    `more` is what Harbor has no field for."""
 
     input_tokens: int | None = None
     cache_tokens: int | None = None
