@@ -35,8 +35,10 @@ RULE_OF_CODE: dict[Code, tuple[str, Cause]] = {
 }
 """Rules of the same names as those that read words, so that neither says again what the other said."""
 
-_OF_WORDS = frozenset({*(rule for rule, _ in RULE_OF_CODE.values()), "session_error"})
+_OF_WORDS = frozenset(rule for rule, _ in RULE_OF_CODE.values())
 """Rules that go by what the agent's program wrote of its provider."""
+_UNKNOWN = "session_error"
+"""The one for words that none of these knows."""
 
 _LAST_CALL = "tries"
 """Evidence that only an issue about the agent's last call has: with it the work ended."""
@@ -66,15 +68,19 @@ def model_troubles(case: TrialCase) -> Iterator[Finding]:
 
 
 def settled(found: Sequence[Finding]) -> list[Finding]:
-    """Each rule told once: what a record and words say alike is one finding, with the evidence of both. Words about
-    something else weigh less, where a record says with which call the work ended."""
+    """Each rule told once: what a record and words say alike is one finding, with the evidence of both. Where a record
+    says with which call the work ended, words that no rule knows were about that, and words about something else weigh
+    less."""
     records = {finding.rule for finding in found if finding.source == _SOURCE}
     sure = any(finding.source == _SOURCE and finding.strength is Strength.STRONG for finding in found)
     words = {finding.rule: finding for finding in reversed(found) if finding.source != _SOURCE}
+    if sure:
+        records.add(_UNKNOWN)
     kept = []
     for finding in found:
         if finding.source == _SOURCE:
-            kept.append(_with(words.get(finding.rule), finding))
+            unknown = words.get(_UNKNOWN) if finding.strength is Strength.STRONG else None
+            kept.append(_with(words.get(finding.rule) or unknown, finding))
         elif finding.rule not in records:
             less = sure and finding.rule in _OF_WORDS
             kept.append(msgspec.structs.replace(finding, strength=Strength.WEAK) if less else finding)

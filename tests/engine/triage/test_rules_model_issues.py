@@ -98,6 +98,14 @@ def test_words_about_something_else_weigh_less_than_what_was_seen(run: Run) -> N
     assert words is not None and words.strength is Strength.WEAK
 
 
+def test_words_that_no_rule_knows_are_evidence_of_what_was_seen(run: Run) -> None:
+    said = "API Error: the flux is inverted"
+    run.trial(issues=[last_call(Code.MODEL_REFUSED)]).session(api_error(said), ends("success", said, error=True))
+    first = run.propose().findings[0]
+    assert first.rule == "refusal" and first.evidence[0].label == "recorded error"
+    assert "session_error" not in run.rules()
+
+
 def test_a_last_call_that_failed_beside_an_agent_that_ended_well_is_weak_unless_the_session_says_so(run: Run) -> None:
     warned = last_call(Code.MODEL_RATE_LIMITED, Severity.WARNING)
     run.trial("quiet", issues=[warned]).trial("said", issues=[warned])
