@@ -37,9 +37,11 @@ _MOST_OF = 0.5
 
 
 def refused(case: TrialCase) -> Iterator[Finding]:
-    """The task itself could not be run."""
+    """The task itself could not be run, or not with this arm's agent."""
     for issue in case.issues(*_OF_THE_PLAN):
         yield of_issue(str(issue.code), Cause.TASK, issue, "task's files")
+    for issue in case.issues(Code.AGENT_INCOMPATIBLE):
+        yield of_issue(str(issue.code), Cause.AGENT, issue, "plan")
 
 
 def fails_for_everybody(case: TrialCase) -> Iterator[Finding]:

@@ -129,3 +129,10 @@ def test_a_trial_that_is_not_over_has_no_proposal(run: Run) -> None:
     run.state.apply(ev.TrialPlanned(at=at(0), trial="later", task="fix", arm="a", attempt=9, position=1))
     assert run.propose("later").cause is None
     assert run.propose("later").findings == ()
+
+
+def test_a_task_that_an_arm_s_agent_can_t_take_is_no_fault_of_the_task(run: Run) -> None:
+    words = "task t needs an SSE MCP server (db); agent codex takes stdio, streamable-http"
+    run.trial(reward=None, issues=[issue(Code.AGENT_INCOMPATIBLE, words, severity=Severity.FATAL)])
+    proposal = run.propose()
+    assert (proposal.cause, proposal.strength, proposal.findings[0].text) == (Cause.AGENT, Strength.STRONG, words)
