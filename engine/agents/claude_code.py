@@ -17,6 +17,7 @@ from engine.agents.claude_code_parameters import (
     MCP_FILE,
     NPM,
     PARAMETERS,
+    TEMPORARY,
     as_input,
     command_line,
     environment,
@@ -60,12 +61,21 @@ fs.mkdirSync(process.argv[1], { recursive: true });
 const shells = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/bin/zsh", "/usr/bin/zsh"];
 const shell = shells.find((one) => fs.existsSync(one)) ?? "";
 const { PATH, NO_PROXY, no_proxy } = process.env;
-console.log(JSON.stringify({ shell, env: { PATH, NO_PROXY, no_proxy } }));
+console.log(JSON.stringify({ uid: process.getuid(), gid: process.getgid(), shell, env: { PATH, NO_PROXY, no_proxy } }));
 """
 """Run by the capsule's node as the agent's user: makes the CLI's folder, and looks at the image."""
+MAKE = """
+const fs = require("node:fs");
+const [folder, uid, gid] = process.argv.slice(1);
+fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+fs.chownSync(folder, Number(uid), Number(gid));
+"""
+"""Run as root: makes a folder that is the agent's alone."""
 
 
 class _Prepared(msgspec.Struct):
+    uid: int
+    gid: int
     shell: str
     env: dict[str, str]
 
@@ -165,9 +175,18 @@ class ClaudeCodeAgent:
             timeout_sec=PREPARE_SEC,
         )
         try:
-            return msgspec.json.decode(bytes(said), type=_Prepared)
+            found = msgspec.json.decode(bytes(said), type=_Prepared)
         except msgspec.DecodeError:
             raise setup_failed(f"{CONFIG} can't be made in main", result) from None
+        result = await session.execute(
+            [node.programs["node"], "-e", MAKE, TEMPORARY, str(found.uid), str(found.gid)],
+            user="0",
+            logged=False,
+            timeout_sec=PREPARE_SEC,
+        )
+        if result.exit_code != 0:
+            raise setup_failed(f"{TEMPORARY} can't be made in main", result)
+        return found
 
     async def _install(self, session: AgentSession, node: Capsule) -> str:
         """By npm in `main`: the image's own, or the capsule's where the arm asks for it."""

@@ -21,7 +21,11 @@ from engine.tasks.task import McpServer
 CAPSULE, NPM = "capsule", "npm"
 CONFIG = "/logs/agent/claude"
 """Where the CLI keeps its own files in `main`: settings, sessions, skills. It is fetched with the agent's logs."""
-MCP_FILE = f"{CONFIG}/mcp.json"
+TEMPORARY = "/opt/trialdeck/claude-code"
+"""Not in /tmp: what the CLI itself writes is no change that the agent made. Not below a folder that everybody may write
+to: it would not put its sockets there."""
+MCP_FILE = f"{TEMPORARY}/mcp.json"
+"""Not among the agent's logs: headers of a server may be secrets of the host's."""
 DUMMY_KEY = "sk-ant-kept-by-the-gateway"
 LEAST_CONTEXT = 100_000
 MAX_RETRIES = 8
@@ -173,6 +177,7 @@ def environment(
         "CLAUDE_CODE_SUBAGENT_MODEL": settings.name,
         "CLAUDE_CONFIG_DIR": CONFIG,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_TMPDIR": TEMPORARY,
         "CLAUDE_CODE_MAX_RETRIES": str(parameters.max_retries),
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",

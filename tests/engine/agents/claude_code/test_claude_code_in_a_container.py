@@ -101,6 +101,7 @@ async def test_a_task_is_worked_on_and_told_step_by_step(rig: Rig, capsules: lis
         assert [step.tokens_out for step in afterwards[::2]] == [114, 14]
         assert [step.calls for step in afterwards] == [step.calls for step in while_working]
         assert afterwards[-1].cost_usd == work.steps[-1].cost_usd
+        assert [change.path for change in await work.environment.changes()] == ["/answer.txt"]
         running = await work.environment.execute(["sh", "-c", f"grep -l {MARK} /proc/[0-9]*/environ"], timeout_sec=30)
         assert "environ" not in running.tail.replace("/proc/self", "")
 
@@ -156,6 +157,23 @@ async def test_a_server_that_cant_be_reached_is_told_with_its_name(rig: Rig, cap
         issue = only(work.issues, Code.AGENT_SETUP_FAILED)
         assert "sse-sums (failed)" in issue.message
         assert line_of(work, issue)["mcp_servers"][0]["name"] == "sse-sums"
+
+
+async def test_a_header_that_is_a_secret_of_the_host_s_reaches_its_server_and_no_file_of_the_trial(
+    rig: Rig, capsules: list[Capsule]
+) -> None:
+    secret = "a-secret-of-the-host"
+    toml = toml_of(NODE, "sse") + 'headers = { X-Token = "${SUMS_TOKEN}" }\n'
+    image = {"allowed_host_env": {"SUMS_TOKEN": secret}}
+    script = Script(turns=(Use(tool="mcp__sse-sums__add", arguments={"a": 3, "b": 3}), DONE))
+    async with at_work(rig, parse_arm(ARM), Wire.ANTHROPIC, script, capsules, toml=toml, image=image) as work:
+        await start_servers(work.environment, NODE)
+        await work.do()
+        assert steps_in(work)[0].observations[0].text == "the sum is 6"
+        assert secret in await work.said("cat", "/tmp/mcp-headers")
+        await keep_logs(work)
+        kept = [path for path in work.folder.rglob("*") if path.is_file()]
+        assert len(kept) > 3 and not any(secret.encode() in path.read_bytes() for path in kept)
 
 
 async def test_a_skills_folder_that_is_not_in_the_image_is_no_trial(rig: Rig, capsules: list[Capsule]) -> None:

@@ -1,5 +1,6 @@
 // A small MCP server for tests: `node server.js stdio`, or `node server.js http PORT READY` with streamable HTTP at /mcp
-// and SSE at /sse, which makes the file READY once it listens. Its tool `add` adds two numbers.
+// and SSE at /sse, which makes the file READY once it listens. Its tool `add` adds two numbers. Headers that it was asked
+// with are in /tmp/mcp-headers.
 "use strict";
 
 const fs = require("fs");
@@ -48,6 +49,7 @@ function serveHttp(port, ready) {
   const streams = [];
   const server = http.createServer((request, response) => {
     const url = new URL(request.url, "http://localhost");
+    fs.appendFileSync("/tmp/mcp-headers", JSON.stringify(request.headers) + "\n");
     if (request.method === "GET" && url.pathname === "/sse") {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(`event: endpoint\ndata: /message?to=${streams.push(response) - 1}\n\n`);
