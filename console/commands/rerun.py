@@ -58,7 +58,7 @@ def rerun(
         raise Unusable(f"{folder}: nothing runs again")
     live = engine_alive(folder)
     if not live:
-        _check(folder)
+        _check(folder, chosen)
     asked = request_rerun(folder, chosen, by=who_am_i())
     for trial, why in asked.refused.items():
         out.line(f"{trial} does not run again: {why}")
@@ -71,10 +71,14 @@ def rerun(
     raise typer.Exit(follow(folder, choose_output(plain=plain, as_json=as_json), engine=engine))
 
 
-def _check(folder: Path) -> None:
-    """What would end the engine at its start is said before anything is recorded."""
+def _check(folder: Path, chosen: Iterable[str]) -> None:
+    """What would end the engine at its start, or let it run none of these, is said before anything is recorded."""
     card = read_card(folder)
-    plan_from_card(card, visible_environment(card.allowed_host_env))
+    plan = plan_from_card(card, visible_environment(card.allowed_host_env))
+    refused = {planned.trial: planned.refused for planned in plan.trials if planned.refused}
+    for trial in chosen:
+        if trial in refused:
+            raise Unusable(f"{trial} can't run again: {refused[trial][0].message}")
     try:
         engine_host()
     except NoEngine as error:

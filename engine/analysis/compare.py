@@ -267,9 +267,15 @@ def _notes(found: Comparison, pairs: Sequence[Pair]) -> tuple[str, ...]:
             f"{many(len(found.no_verdict), 'task')} without a verdict in a first attempt, "
             f"counted as not passed: {listed(found.no_verdict)}"
         )
-    for side, tasks in (("A", found.only_in_a), ("B", found.only_in_b)):
+    for side, tasks in (
+        ("A", [pair.task for pair in pairs if any(trial.refused for trial in pair.a)]),
+        ("B", [pair.task for pair in pairs if any(trial.refused for trial in pair.b)]),
+    ):
         if tasks:
-            notes.append(f"{many(len(tasks), 'task')} only in {side}, left out: {listed(tasks)}")
+            notes.append(f"{side}: {many(len(tasks), 'task')} refused in the plan, never run: {listed(tasks)}")
+    for side, missing in (("A", found.only_in_a), ("B", found.only_in_b)):
+        if missing:
+            notes.append(f"{many(len(missing), 'task')} only in {side}, left out: {listed(missing)}")
     sides = {(len(pair.a), len(pair.b)) for pair in pairs}
     if len(sides) > 1 or any(a != b for a, b in sides):
         notes.append("tasks have unequally many attempts: each task counts once in the difference")

@@ -56,6 +56,7 @@ def outcome_of(trial: TrialState, *, priced: bool = False) -> TrialOutcome:
         excluded=False,
         cost_usd=0.0 if never_ran and priced else trial.cost_usd,
         cost_partial=trial.cost_partial,
+        refused=trial.state == trial_state.REFUSED,
         seconds=trial.seconds,
         finished=trial.done,
     )

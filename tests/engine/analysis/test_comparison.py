@@ -206,3 +206,11 @@ def test_any_table_adds_up_and_agrees_with_scipy(pairs: list[tuple[bool | None, 
     assert len(found.discordant) == discordant
     for each in found.arms:
         assert each.resolved <= each.scored <= each.completed <= each.assigned
+
+
+def test_tasks_that_the_plan_refused_for_one_arm_are_named() -> None:
+    """They count as not passed, and a reader has to know why."""
+    refused = msgspec.structs.replace(trial("t2", None, arm="b"), refused=True)
+    found = compare([trial("t1", arm="a"), trial("t2", arm="a")], [trial("t1", arm="b"), refused], draws=50)
+    assert "B: 1 task refused in the plan, never run: t2" in found.notes
+    assert not any(note.startswith("A: 1 task refused") for note in found.notes)
