@@ -122,9 +122,7 @@ class HarborAgent:
         finally:
             try:
                 found = await anyio.to_thread.run_sync(told.read_again)
-                if found is not None:
-                    told.tell(found, ended=True)
-                told.settle(_totals(self._context), self._configured.name)
+                told.end(found, _totals(self._context), self._configured.name)
             finally:
                 told.close()
                 _close_log(agent.logger)
@@ -149,7 +147,7 @@ class HarborAgent:
             return
         found = await anyio.to_thread.run_sync(self._told.poll)
         if found is not None:
-            self._told.tell(found, ended=False)
+            self._told.tell(found)
             agent_steps = sum(step.source == "agent" for step in found.steps)
             session.activity(f"step {agent_steps} · {self._configured.name}")
 

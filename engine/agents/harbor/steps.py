@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -22,6 +23,11 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     tokens_cached: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+
+
+_COUNTED = Totals.__struct_fields__
+_LEAST = 1e-9
+"""Sums of money in binary are not exact."""
 
 
 class StepsTold:
@@ -47,38 +53,56 @@ class StepsTold:
     def close(self) -> None:
         self._follower.close()
 
-    def tell(self, found: Trajectory, *, ended: bool) -> None:
-        steps = [step for step in found.steps if step.source == "agent"]
-        for step in steps[self._told : len(steps) if ended else len(steps) - 1]:
-            self._told += 1
-            self._report(
-                StepReport(
-                    what=self._secrets.out_of(_what(step)),
-                    tokens_in=step.tokens_in,
-                    tokens_cached=step.tokens_cached,
-                    tokens_out=step.tokens_out,
-                    cost_usd=step.cost_usd,
-                    cost_source=CostSource.AGENT if step.cost_usd is not None else None,
-                )
-            )
+    def tell(self, found: Trajectory) -> None:
+        """All that is new but the last."""
+        for step in _by_agent(found)[self._told : -1]:
+            self._report(self._reported(step))
 
-    def settle(self, totals: Totals, name: str) -> None:
-        """What the agent counted beside its steps (its own helpers', or all of it where it writes no trajectory)."""
+    def end(self, found: Trajectory | None, totals: Totals, name: str) -> None:
+        """The rest. What the agent counted over and above its steps (for helpers of its own, say) goes with the last of
+        them; all of it, where it writes no trajectory, is one step."""
+        if found is not None:
+            self.tell(found)
+        rest = _by_agent(found)[self._told :] if found is not None else []
+        last = self._reported(rest[0]) if rest else None
         left = {
             key: value - self._sums.get(key, 0)
-            for key, value in msgspec.structs.asdict(totals).items()
-            if value is not None and value - self._sums.get(key, 0) > 1e-9
+            for key in _COUNTED
+            if (value := getattr(totals, key)) is not None and value - self._sums.get(key, 0) > _LEAST
         }
-        if not left:
+        if last is None:
+            if left:
+                what = f"{'the end' if self._told else 'the whole run'} of {name}"
+                self._report(_with(StepReport(what=what), left))
             return
-        what = f"what {name} counted beside these steps" if self._told else f"the whole run of {name}"
-        self._report(StepReport(what=what, **left, cost_source=CostSource.AGENT if "cost_usd" in left else None))
+        more = {key: value for key, value in left.items() if value - (getattr(last, key) or 0) > _LEAST}
+        self._report(_with(last, more))
+
+    def _reported(self, step: Step) -> StepReport:
+        return StepReport(
+            what=self._secrets.out_of(_what(step)),
+            tokens_in=step.tokens_in,
+            tokens_cached=step.tokens_cached,
+            tokens_out=step.tokens_out,
+            cost_usd=step.cost_usd,
+            cost_source=CostSource.AGENT if step.cost_usd is not None else None,
+        )
 
     def _report(self, step: StepReport) -> None:
-        for key in Totals.__struct_fields__:
+        self._told += 1
+        for key in _COUNTED:
             if (value := getattr(step, key)) is not None:
                 self._sums[key] = self._sums.get(key, 0) + value
         self._session.report_step(step)
+
+
+def _with(step: StepReport, counted: dict[str, Any]) -> StepReport:
+    source = {"cost_source": CostSource.AGENT} if "cost_usd" in counted else {}
+    return msgspec.structs.replace(step, **counted, **source)
+
+
+def _by_agent(found: Trajectory) -> list[Step]:
+    return [step for step in found.steps if step.source == "agent"]
 
 
 def _what(step: Step) -> str:
