@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from engine.agents.agent import AgentConfigInvalid, AgentTraits
-from engine.agents.registry import AGENTS, make_agent
+from engine.agents.registry import AGENTS, make_agent, traits_of
 from engine.events import ArmInfo, Endpoint
 from engine.models.settings import Wire
 
@@ -65,7 +65,12 @@ def parse_arm(text: str, name: str | None = None, defaults: Mapping[str, str] = 
         position = found.end()
     arm = arm_of(name or arm_name(agent, parameters), agent, _with_defaults(AGENTS[agent].traits, parameters, defaults))
     make_agent(arm)
-    return arm
+    return with_version(arm)
+
+
+def with_version(arm: ArmInfo) -> ArmInfo:
+    """The arm with the version of its agent that its parameters ask for. Raises AgentConfigInvalid."""
+    return msgspec.structs.replace(arm, agent_version=traits_of(arm).version)
 
 
 def _with_defaults(

@@ -17,7 +17,7 @@ import tomli_w
 
 from engine import events as ev
 from engine.agents.agent import AgentConfigInvalid
-from engine.agents.arms import arm_name, check_arm_name, check_parameters, takes, with_model
+from engine.agents.arms import arm_name, check_arm_name, check_parameters, takes, with_model, with_version
 from engine.agents.registry import AGENTS, make_agent
 from engine.layout import CARD
 from engine.runs.atomic_file import write_atomically
@@ -276,6 +276,7 @@ def _arms(path: Path, base: Path, drafts: Sequence[DraftArm]) -> list[ev.ArmInfo
                     arm, {**calling, **{key: value for key, value in draft.parameters.items() if key not in own}}
                 )
             make_agent(arm)
+            arm = with_version(arm)
         except AgentConfigInvalid as error:
             raise CardInvalid(f"{place}: {error}") from None
         if any(other.name == arm.name for other in arms):

@@ -128,3 +128,11 @@ def test_an_arm_of_an_agent_that_can_be_many_is_called_after_the_one_it_is() -> 
     assert arm_name("harbor", {"agent": "acp:a/b"}) == "harbor-acp-a-b"
     assert arm_name("harbor", {"import_path": "my.agents:Mine"}) == "harbor-Mine"
     assert arm_name("nop", {}) == "nop"
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [("claude_code:version=2.1.5", "2.1.5"), ("codex:version=0.100.0", "0.100.0"), ("oracle", "1")],
+)
+def test_an_arm_has_the_version_that_it_asks_for(text: str, version: str) -> None:
+    assert parse_arm(text).agent_version == version
