@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+import anyio
 import anyio.to_thread
 
 from engine.agents.agent import AgentConfigInvalid, AgentEnd, AgentSession
@@ -29,6 +30,7 @@ from engine.agents.in_main.skills import copy_skills
 from engine.agents.in_main.task_servers import servers_of
 from engine.agents.in_main.told_steps import TRAJECTORY, ToldSteps
 from engine.agents.in_main.written_again import write_again
+from engine.environments.environment import ExecResult
 from engine.events import ArmInfo
 from engine.tasks.task import LOGS_AGENT
 from engine.trajectories.codex_events import CodexEventsFold
@@ -71,22 +73,25 @@ class CodexAgent:
         await self._check_version(session)
 
     async def run(self, session: AgentSession) -> AgentEnd:
-        end = self._end = CodexEnd(name_in_trial(session, self.log_name), session.activity)
+        scope = anyio.CancelScope()
+        end = self._end = CodexEnd(name_in_trial(session, self.log_name), session.activity, scope.cancel)
         steps = ToldSteps(session, agent=self.name, version=self.version)
         stream = JsonStream(CodexEventsFold(), steps, session.folder / self.log_name, watch=end.watch)
-        tail = ""
+        result: ExecResult | None = None
         try:
-            result = await session.execute(command(self._program), env=ENV, stdin=session.instruction, sink=stream.sink)
-            tail = result.tail
-        finally:
+            with scope:
+                result = await session.execute(
+                    command(self._program), env=ENV, stdin=session.instruction, sink=stream.sink
+                )
+        finally:  # also when time is up: what it did until then counts
             stream.finish()
             self._made = steps.made
             steps.finish(ended=end.ended())
-            for issue in end.issues(tail):
+            for issue in end.issues(result.tail if result is not None else ""):
                 session.issue(issue)
         if self._forwarder is not None:
             await self._forwarder.stop()
-        return AgentEnd(exit_code=result.exit_code, note=end.ended())
+        return AgentEnd(exit_code=result.exit_code if result is not None else None, note=end.ended())
 
     async def look_back(self, session: AgentSession) -> None:
         """Codex tells what a step used only in its own record of the session."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from engine.issues import Code, Evidence, Issue, Phase, Severity
@@ -10,7 +11,14 @@ from engine.text import clean_line
 from engine.trajectories.untyped import Record, as_json, record, text
 
 _TRIES_AGAIN = "Reconnecting..."
+_WAITS = "Reconnecting... waiting for network"
+MOST_WAITS = 5
+"""So often in a row it may find nobody at the model's address, with growing pauses; it would go on so for ever."""
+_NOT_LET_IN = re.compile(r"unexpected status 40[13]\b")
+_NO_TRY_HELPS = frozenset({Code.MODEL_AUTH_FAILED, Code.MODEL_FILTERED, Code.MODEL_REFUSED, Code.MODEL_CONTEXT_FULL})
 _CONTEXT_FULL = "ran out of room in the model's context window"
+_AT_CAPACITY = "is at capacity"
+_NOBODY = "waiting for network"
 _CUT_OFF = "reason: max_output_tokens"
 _MCP_SERVERS = "required MCP servers failed to initialize"
 _HARMLESS = "Model metadata for"
@@ -20,11 +28,14 @@ _MOST_NOTES = 20
 
 
 class CodexEnd:
-    """Watches the events. `activity` is told when it tries again."""
+    """Watches the events. `activity` is told when it tries again, `stop` is called where it would try again what no try
+    can mend: a key that isn't accepted, a filter, nobody at the address."""
 
-    def __init__(self, log: str, activity: Callable[[str], None]) -> None:
+    def __init__(self, log: str, activity: Callable[[str], None], stop: Callable[[], None]) -> None:
         self._log = log
         self._activity = activity
+        self._stop = stop
+        self._waits = 0
         self._failed: tuple[int, str, Record] | None = None
         self._notes: list[str] = []
         self._first_note = 0
@@ -44,10 +55,11 @@ class CodexEnd:
             case "error":
                 words = text(found.get("message"))
                 if words.startswith(_TRIES_AGAIN):
-                    self._activity(f"codex asks the model again: {clean_line(words, _WORDS_CHARS)}")
+                    self._tries_again(line, words, found)
                 else:
                     self._failed = line, words, found
             case "item.completed":
+                self._waits = 0
                 item = record(found.get("item"))
                 if item.get("type") == "error":
                     self._note(line, text(item.get("message")))
@@ -63,7 +75,7 @@ class CodexEnd:
             line, words, event = self._failed
             found.append(
                 Issue(
-                    Severity.WARNING,
+                    Severity.ERROR,
                     Phase.AGENT,
                     _code(words),
                     f"codex gave up: {clean_line(words, _WORDS_CHARS) or 'it says no reason'}",
@@ -93,6 +105,13 @@ class CodexEnd:
             )
         return found
 
+    def _tries_again(self, line: int, words: str, event: Record) -> None:
+        self._activity(f"codex asks the model again: {clean_line(words, _WORDS_CHARS)}")
+        self._waits = self._waits + 1 if words.startswith(_WAITS) else 0
+        if self._waits == MOST_WAITS or _code(words) in _NO_TRY_HELPS:
+            self._failed = line, words.removeprefix(_TRIES_AGAIN).strip(), event
+            self._stop()
+
     def _note(self, line: int, words: str) -> None:
         if words and not words.startswith(_HARMLESS) and words not in self._notes and len(self._notes) < _MOST_NOTES:
             self._first_note = self._first_note or line
@@ -104,4 +123,10 @@ def _code(words: str) -> Code:
         return Code.MODEL_CONTEXT_FULL
     if _CUT_OFF in words:
         return Code.MODEL_CUT_OFF
+    if _NOT_LET_IN.search(words):
+        return Code.MODEL_AUTH_FAILED
+    if _AT_CAPACITY in words:
+        return Code.MODEL_OVERLOADED
+    if _NOBODY in words:
+        return Code.MODEL_UNREACHABLE
     return code_of_text(words, vouched=True) or Code.HARNESS_FAILED

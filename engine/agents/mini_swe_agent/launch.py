@@ -53,6 +53,7 @@ def _tell(record: dict[str, Any]) -> None:
 
 def main() -> None:
     task, config, output = sys.argv[1:4]
+    litellm.suppress_debug_info = True  # its words about every model that it doesn't know
     # What a server refuses for good is not asked ten times: a content filter, a call that it can't read.
     LitellmModel.abort_exceptions = [*LitellmModel.abort_exceptions, litellm.exceptions.BadRequestError]
     words = ["--config", "mini.yaml", "--config", config, "--output", output, "--yolo", "--exit-immediately"]
