@@ -14,7 +14,7 @@ from engine.analysis.outcomes import TrialOutcome
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """Dollars. `total` is the sum of all known costs, failures and discarded records included; None where none is known.
+    """Dollars. `total` is the sum of all known costs, failures and discarded records included; None where none is.
     `known` and `unknown` count records; one whose cost is known in part is among the unknown. With unknown ones every
     sum and `per_resolved` are lower bounds. `per_resolved` is None where nothing was resolved or no cost is known;
     `infrastructure` is what trials cost that never completed.

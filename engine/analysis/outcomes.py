@@ -12,11 +12,11 @@ import msgspec
 
 
 class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The words are those of `measurement.md`: *completed* ran to its verdict or its end by its own budget, *scored* has
-    a valid reward, *excluded* was left out by a label. `passed` follows the acceptance rule that was stated before the
-    run and is None without a verdict. Cost None is unknown, which is not zero; with `cost_partial` there was more that
-    nobody knows. A *discarded* record (an interrupted or retried attempt) counts for its money only. `finished` is False
-    while the trial runs or waits. `refused`: the plan did not let it run.
+    """The words are those of `measurement.md`: *completed* ran to its verdict or its end by its own budget, *scored*
+    has a valid reward, *excluded* was left out by a label. `passed` follows the acceptance rule that was stated before
+    the run and is None without a verdict. Cost None is unknown, which is not zero; with `cost_partial` there was more
+    that nobody knows. A *discarded* record (an interrupted or retried attempt) counts for its money only. `finished` is
+    False while the trial runs or waits. `refused`: the plan did not let it run.
     """
 
     task: str

@@ -27,6 +27,7 @@ from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.pull_stop import PullStop
 from engine.runs.rerun import want_again
 from engine.runs.resume import set_one_aside
+from engine.runs.spend_cap import SpendCap
 from engine.trial.job import TrialJob
 from engine.trial.trial import run_trial
 from engine.trial_state import FAILED, PASSED, REFUSED, WAITING
@@ -74,6 +75,7 @@ class Run:
         self._disk_was_full = False
         self._unwritable = False
         self._pulls = PullStop()
+        self._cap = SpendCap(card.conduct.max_cost_usd)
         self._began = time.monotonic()
         self._forced = anyio.Event()
         self._over = anyio.Event()
@@ -226,16 +228,10 @@ class Run:
         self.queue.clear()
 
     def _spend_is_over(self) -> bool:
-        limit = self.card.conduct.max_cost_usd
-        spent = self.log.state.cost_usd
-        if limit is None or spent is None or spent < limit or not self.queue:
+        issue = self._cap.reached(self.log.state, len(self.queue)) if self.queue else None
+        if issue is None:
             return False
-        self._run_issue(
-            Code.COST_LIMIT_REACHED,
-            Severity.WARNING,
-            f"${spent:.2f} spent of --max-cost ${limit:.2f}: {len(self.queue)} trials are not started",
-            "`trialdeck resume --max-cost` goes on",
-        )
+        self.log.append(ev.RunIssue(issue=issue))
         for planned in self.queue:
             self._never_started(planned, Code.COST_LIMIT_REACHED, "not started: the cost limit is reached")
         self.queue.clear()
@@ -306,6 +302,8 @@ class Run:
                     self.log.sync()
                     self._store(lambda: self.harbor.trial_finished(name))
                 self._pulls.trial_ended(self.log.state.trials[name].issues)
+                if (blind := self._cap.blind(self.log.state.trials[name])) is not None:
+                    self.log.append(ev.RunIssue(issue=blind))
         except Exception as error:  # a fault of ours in one trial must not end the others
             self._trial_broke(name, error)
         finally:
