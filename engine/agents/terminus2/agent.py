@@ -29,6 +29,8 @@ TRAITS = AgentTraits(
 CAST = "terminal.cast"
 CLOSE_SEC = 5.0
 FLUSH_SEC = 3.0
+MOST_OUTPUT = 64 << 20
+"""Bytes of what the terminal prints that go to the log."""
 
 
 class Terminus2Agent:
@@ -92,8 +94,20 @@ async def _followed(work: Work, terminal: Terminal, cast: Cast, max_seconds: flo
 
 
 async def _follow(terminal: Terminal, cast: Cast, done: anyio.Event) -> None:
+    """Up to MOST_OUTPUT: a program that prints for ever fills no disk of ours."""
+    scope = anyio.CancelScope()
+    left = MOST_OUTPUT
+
+    def sink(stream: str, data: bytes) -> None:
+        nonlocal left
+        cast.output(stream, data)
+        left -= len(data)
+        if left < 0:
+            scope.cancel()
+
     try:
-        await terminal.follow(cast.output)
+        with scope:
+            await terminal.follow(sink)
     except TrialFailed:
         pass  # the work meets the same failure, and says so
     finally:

@@ -54,6 +54,7 @@ class Talk:
 
     def say(self, text: str) -> None:
         """Goes on in the turn of the user where one stands last."""
+        text = text.encode("utf-8", "replace").decode()  # a warning may quote half a surrogate pair
         self._since += tokens_in(text)
         if self.turns[-1].role == "user":
             text = f"{self.turns.pop().text}\n\n{text}"

@@ -24,6 +24,7 @@ HISTORY = 20_000
 MIN_WAIT_SEC = 1.0
 """However soon a command ends: what it started in the background gets so long."""
 ASK_SEC = 30.0
+FIRST_PROMPT_SEC = 5.0
 START_SEC = 60.0
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Between questions to a tmux that doesn't answer."""
@@ -105,7 +106,8 @@ class Terminal:
             raise TerminalFailed(f"tmux ({program.origin}) can't be started: {words}")
         self.place, self.shell = lines
         try:
-            await self._ask(scripts.WAIT, "40", "0.05", "")  # what is typed before the first prompt may be lost
+            with anyio.move_on_after(FIRST_PROMPT_SEC):  # what is typed before it may be lost
+                await self._ask(scripts.WAIT, "100", "0.05", "")
         except (TerminalGone, TerminalSilent) as error:
             raise TerminalFailed(f"tmux ({program.origin}) was started, but its shell {self.shell}: {error}") from None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from engine.agents.agent import AgentSession
 from engine.agents.terminus2 import endings, prompt
 from engine.agents.terminus2.answers import Answer, Unreadable
@@ -183,6 +185,7 @@ class Work:
             if failed.failure.code is Code.MODEL_CONTEXT_FULL:
                 raise ContextFull(failed) from None
             raise
+        reply = msgspec.structs.replace(reply, text=_plain(reply.text))
         self.meter.add(reply, tokens_in(self._system) + tokens_in_turns(turns), tokens_in(reply.text))
         self._diary.asked(kind, turns, reply)
         if reply.stop is Stop.CONTEXT:
@@ -226,6 +229,11 @@ class Work:
 
     def _activity(self, what: str) -> None:
         self._session.activity(f"turn {max(1, self.meter.turns)} · {clean_line(what.strip(), 80) or 'waits'}")
+
+
+def _plain(text: str) -> str:
+    """Halves of surrogate pairs, which JSON can bring, go into no request."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _shown(view: View) -> str:

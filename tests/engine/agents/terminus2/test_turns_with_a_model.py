@@ -276,6 +276,14 @@ async def test_a_refusal_ends_it_at_once(bench: Callable[..., Bench], stop: Stop
     assert len(work.session.steps) == 2
 
 
+async def test_what_no_request_can_hold_does_not_come_back_in_one(bench: Callable[..., Bench]) -> None:
+    work = bench("\ud800", '{"commands": [], "\\udc00": 1}', DONE, DONE)
+    await work.run()
+    for turns in work.model.asked:
+        for turn in turns:
+            assert turn.text.encode()
+
+
 # --- a model that fails ---
 
 
@@ -370,6 +378,18 @@ async def test_when_time_is_up_what_was_said_is_on_disk(bench: Callable[..., Ben
         "terminal.cast",
         "trajectory.json",
     ]
+
+
+async def test_a_program_that_prints_for_ever_fills_no_disk(
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.agents.terminus2.agent.MOST_OUTPUT", 3)
+    monkeypatch.setattr("engine.agents.terminus2.cast.MOST_BYTES", 100)
+    work = bench(DONE, DONE)
+    await work.run()
+    assert work.session.issues == []
+    lines = (work.session.folder / "terminal.cast").read_bytes().splitlines()
+    assert msgspec.json.decode(lines[-1])[1:] == ["m", "the recording ends at 0 MB"]
 
 
 # --- a terminal that ends, or doesn't answer ---
