@@ -17,6 +17,7 @@ from engine.agents.agent import AgentConfigInvalid
 
 OLDEST_PYTHON = (3, 12)
 WAY_OUT = "pip install 'trialdeck[harbor]' on Python 3.12+"
+WRITTEN_FOR = "0.26.*"
 _PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
 """Unless a person says otherwise, the model prices that LiteLLM brings along: fetching others would make every start
 wait for somebody's server, and one run's costs differ from the next one's."""
@@ -40,9 +41,15 @@ def require_harbor(what: str) -> None:
 
 
 def load(module: str) -> ModuleType:
-    """A module of Harbor, or one that needs it. Takes seconds where LiteLLM comes along with it."""
-    with quietly():
-        return importlib.import_module(module)
+    """A module that needs Harbor. Takes seconds where LiteLLM comes along with it. Raises AgentConfigInvalid where this
+    Harbor is not what ours was written for."""
+    try:
+        with quietly():
+            return importlib.import_module(module)
+    except (ImportError, AttributeError) as error:
+        raise AgentConfigInvalid(
+            f"Harbor {harbor_version()} doesn't fit, {WRITTEN_FOR} does (pip install 'harbor=={WRITTEN_FOR}'): {error}"
+        ) from None
 
 
 @contextmanager

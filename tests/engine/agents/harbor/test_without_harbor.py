@@ -44,6 +44,12 @@ def test_harbor_under_an_older_python_is_no_harbor(monkeypatch: pytest.MonkeyPat
         presence.require_harbor("arm a")
 
 
+def test_a_harbor_that_does_not_fit_is_said_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presence, "harbor_version", lambda: "9.0")
+    with pytest.raises(AgentConfigInvalid, match=r"Harbor 9\.0 doesn't fit, 0\.26\.\* does .*no_such_part"):
+        presence.load("engine.agents.harbor.no_such_part")
+
+
 def test_the_agent_is_listed_with_what_it_takes() -> None:
     traits = AGENTS["harbor"].traits
     assert traits.takes_skills and traits.mcp == {"stdio", "streamable-http", "sse"}
