@@ -103,6 +103,7 @@ class _Work:
         self._last: ExecResult | None = None
         self._end: AgentEnd | None = None
         self._killed = 0
+        self._hit_memory = False
         self._gave_up: ModelCallFailed | None = None
         self.hidden = HiddenValues()
 
@@ -135,6 +136,7 @@ class _Work:
         if self._last is None and not result.started and result.environment_alive:
             raise TrialFailed(_not_started(result))
         self._last = result
+        self._hit_memory = self._hit_memory or result.out_of_memory
         return result
 
     def _into(self, sink: Sink | None, streams: dict[str, HidingStream]) -> Sink:
@@ -186,7 +188,8 @@ class _Work:
                     step=self._stage.name,
                 )
             )
-        _look_at_end(record, self._last, self._exit_code, self._log, timed_out=clock.is_up)
+        ours = clock.is_up or (self._hit_memory and self._exit_code == 137)
+        _look_at_end(record, self._last, self._exit_code, self._log, explained=ours)
 
     def outcome(self, raised: Collection[Code]) -> AgentOutcome:
         return AgentOutcome(
@@ -309,9 +312,10 @@ def _time_up(limit: float, seconds: float, killed: int, log: LogFile) -> Issue:
 
 
 def _look_at_end(
-    record: Record, last: ExecResult | None, exit_code: int | None, log: LogFile, *, timed_out: bool
+    record: Record, last: ExecResult | None, exit_code: int | None, log: LogFile, *, explained: bool
 ) -> None:
-    """Issues from how the agent ended. They stand beside the verdict and never replace it."""
+    """Issues from how the agent ended. They stand beside the verdict and never replace it. `explained`: that time was
+    up, or memory, is said already."""
     output = Evidence("last output", decode_output(log.tail), log.name, log.lines)
     if last is not None and not last.environment_alive:
         record.issue(
@@ -326,7 +330,7 @@ def _look_at_end(
         )
     elif last is not None and last.out_of_memory:
         return  # the environment's own record already says so
-    elif exit_code == 137 and not timed_out:
+    elif exit_code == 137 and not explained:
         record.issue(
             Issue(
                 Severity.WARNING,
@@ -336,7 +340,7 @@ def _look_at_end(
                 (output,),
             )
         )
-    elif last is not None and last.exit_code is None and exit_code is None and not (timed_out or last.timed_out):
+    elif last is not None and last.exit_code is None and exit_code is None and not (explained or last.timed_out):
         record.issue(
             Issue(
                 Severity.WARNING,
@@ -346,7 +350,7 @@ def _look_at_end(
                 (output,),
             )
         )
-    elif exit_code not in (0, None):
+    elif exit_code not in (0, None) and not (exit_code == 137 and explained):
         record.issue(
             Issue(
                 Severity.WARNING,

@@ -416,3 +416,19 @@ async def test_what_the_set_up_leaves_running_is_the_agents(tmp_path: Path, monk
     await rig.trial()
     calls = rig.provider.calls
     assert calls.index("agent: note_processes") < calls.index("agent: execute main: tmux")
+
+
+async def test_a_kill_for_memory_s_sake_stays_one_though_the_agent_tidies_up_afterwards_case_17(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run(session: AgentSession) -> AgentEnd:
+        result = await session.execute(["work"])
+        await session.execute(["tidy"])
+        return AgentEnd(exit_code=result.exit_code)
+
+    rig = Rig(tmp_path)
+    use(monkeypatch, Scripted(run))
+    rig.provider.when("work", 137, out_of_memory=True)
+    rig.scores()
+    await rig.trial()
+    assert Code.KILLED_UNKNOWN not in rig.codes and Code.AGENT_EXIT_NONZERO not in rig.codes
