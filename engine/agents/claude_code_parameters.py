@@ -103,7 +103,7 @@ def read_parameters(arm: ArmInfo) -> ClaudeCodeParameters:
         raise AgentConfigInvalid(f"{what}: install is {install}, expected {CAPSULE} or {NPM}")
     if install == NPM and own:
         raise AgentConfigInvalid(f"{what}: install={NPM} and setup_capsule_tag={tag} are two ways: give one of them")
-    _check_model(arm, what)
+    _check_model(arm, version, what)
     return ClaudeCodeParameters(
         version=version,
         install=install,
@@ -121,15 +121,15 @@ def read_parameters(arm: ArmInfo) -> ClaudeCodeParameters:
     )
 
 
-def _check_model(arm: ArmInfo, what: str) -> None:
-    """What Claude Code can't be told of its model."""
+def _check_model(arm: ArmInfo, version: str, what: str) -> None:
+    """What Claude Code can't be told of its model. Of another version nobody knows which words it has for effort."""
     if arm.temperature is not None:
         raise AgentConfigInvalid(f"{what}: claude_code takes no temperature: Claude Code chooses it itself")
     if arm.context_tokens is not None and arm.context_tokens < LEAST_CONTEXT:
         raise AgentConfigInvalid(
             f"{what}: context_tokens is {arm.context_tokens}, Claude Code needs {LEAST_CONTEXT} or more"
         )
-    if arm.effort and arm.effort not in EFFORTS:
+    if arm.effort and arm.effort not in EFFORTS and version == VERSION:
         raise AgentConfigInvalid(f"{what}: effort is {arm.effort}, Claude Code knows {', '.join(EFFORTS)}")
 
 

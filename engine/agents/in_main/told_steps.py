@@ -49,6 +49,7 @@ class ToldSteps:
         self._steps: list[Step] = []
         self._reported = 0  # steps that were looked at for a report, whoever made them
         self._made = 0
+        self._doing_told = ""
 
     @property
     def made(self) -> int:
@@ -74,7 +75,8 @@ class ToldSteps:
             step.source == "agent" for step in self._steps[self._reported + 1 :]
         ):
             self._report(self._steps[self._reported])
-        if doing := self._doing():
+        if (doing := self._doing()) and doing != self._doing_told:
+            self._doing_told = doing
             self._session.activity(doing)
 
     def finish(self, *, ended: str = "", cost_usd: float | None = None, cost_source: CostSource | None = None) -> None:
