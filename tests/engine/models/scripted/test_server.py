@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import aiohttp
 import anthropic
 import openai
 import pytest
@@ -364,3 +365,10 @@ async def test_memory_is_bounded_by_requests_and_by_conversations(monkeypatch: p
                 await ask_chat(at, user(f"conversation {number}"))
         assert len(at.requests) == 4
         assert len(at._progress._served) == 3
+
+
+async def test_a_websocket_is_refused_in_a_way_that_sends_codex_on_to_http() -> None:
+    async with server(Say(text="hi")) as at, aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
+            await session.ws_connect(f"{at.base_url(Wire.OPENAI_RESPONSES)}/responses")
+        assert (caught.value.status, at.count) == (426, 0)
