@@ -177,6 +177,16 @@ async def test_what_moved_while_it_was_looked_is_looked_at_again(
     assert await asking.look() == View(False, "$ a\n$")
 
 
+async def test_words_on_the_other_stream_are_no_part_of_a_screen(
+    terminal: Callable[..., tuple[Terminal, Answers]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case 49."""
+    monkeypatch.setattr("engine.agents.terminus2.terminal.os.urandom", lambda size: b"\0" * size)
+    mark = "mark:" + "00" * 12
+    asking, _ = terminal((0, f"0 0 0 0\n$ \n{mark}\n{mark}\n$ \n", f"bash: warning\n{mark}\n"))
+    assert await asking.look() == View(True, "$")
+
+
 def test_a_look_is_taken_apart_by_its_mark() -> None:
     look = parse_look(b"3 3 1 0\nmark\n$ \nM\nold \nM\n$ \xff\n\n", "M")
     assert (look.history, look.row, look.full_screen, look.moved) == (3, 1, False, False)

@@ -184,13 +184,19 @@ async def test_an_image_with_sh_alone(rig: Rig, tmp_path: Path) -> None:
 
 
 async def test_the_images_own_tmux_is_taken_if_it_works(rig: Rig, tmp_path: Path) -> None:
+    """And case 34: what shells of the image say of themselves is noise on the screen, and nothing is read from it."""
     capsule = find_or_build("tmux-v1", lambda words: None)
     program = capsule.programs["tmux"]
     script = f'#!/bin/sh\\n[ -e /broken ] && echo no good >&2 && exit 1\\nexec {program} "$@"\\n'
-    image = f"FROM debian:bookworm-slim\nRUN printf '{script}' > /usr/bin/tmux && chmod 755 /usr/bin/tmux\n"
+    image = (
+        f"FROM debian:bookworm-slim\nRUN printf '{script}' > /usr/bin/tmux && chmod 755 /usr/bin/tmux\n"
+        "RUN echo 'source /opt/missing/conda.sh; echo noise' > /root/.bashrc\nENV BASH_ENV=/root/.bashrc\n"
+    )
     async with rig.up(dockerfile=image, bind_read_only={capsule.folder: capsule.place}) as environment:
-        desk = Desk(environment, tmp_path, FakeModel(DONE, DONE))
+        desk = Desk(environment, tmp_path, FakeModel(says(("echo typed > /typed\n", 30)), DONE, DONE))
         await desk.work()
+        assert "/opt/missing/conda.sh: No such file" in desk.model.told(0)
+        assert await desk.output("cat /typed") == "typed"
         assert desk.agent.terminal is not None
         assert desk.agent.terminal.tmux.program == "/usr/bin/tmux"
         await desk.output("touch /broken")
