@@ -43,6 +43,8 @@ MOST_ANSWER = 256 << 20
 MOST_ERROR = 1 << 20
 MOST_HEADER = 64 << 10
 IDLE_SEC = 300.0
+DONT_TRY_AGAIN = ("x-should-retry", "false")
+"""The providers' SDKs, and the programs built on them, obey it."""
 CLOSE_SEC = 5.0
 SHUTDOWN_SEC = 0.05
 
@@ -144,9 +146,10 @@ class Gateway:
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         way = way_of(self._settings, self._wire, request.method, request.raw_path)
         if way is None:
-            return self._said(
-                404, f"{request.method} {request.raw_path[:200]}: {passing_words(self._wire)}", "not_found"
-            )
+            # Codex tries a WebSocket first: told 426 it asks over HTTP at once, told 404 it tries again and again.
+            status = 426 if request.headers.get("Upgrade", "").lower() == "websocket" else 404
+            what = clean_line(f"{request.method} {request.raw_path}", 200)
+            return self._said(status, f"{what}: {passing_words(self._wire)}", "not_found")
         if not way.url:
             return web.Response()
         self._count += way.asks
@@ -160,14 +163,15 @@ class Gateway:
                 self._activity.begins()
             async with self._room:
                 return await self._pass_on(request, way, call)
-        except (asyncio.CancelledError, HungUp):
+        except asyncio.CancelledError:
             call.hung_up = True
             raise
+        except HungUp:
+            call.hung_up = True
+            return _cut(request)
         except AnswerBroken as error:
             call.failed(error.failure)
-            if request.transport is not None:
-                request.transport.abort()
-            raise ConnectionResetError from None
+            return _cut(request)
         finally:
             self._at_work.discard(task)
             if way.asks:
@@ -215,12 +219,12 @@ class Gateway:
                     body += piece[: MOST_ERROR - len(body)]
                     if len(body) >= MOST_ERROR:
                         break
-        call.failed(failure_of_answer(self._wire, upstream.status, upstream.headers, bytes(body)))
+        failure = call.failed(failure_of_answer(self._wire, upstream.status, upstream.headers, bytes(body)))
         text = scrubbed(body.decode("utf-8", "replace"), secrets_of(self._settings))
-        headers = headers_back(upstream.headers)
-        return web.Response(
-            status=upstream.status, reason=upstream.reason, body=text.encode(), headers=self._masked(headers)
-        )
+        headers = self._masked(headers_back(upstream.headers))
+        if not failure.retryable:
+            headers.setdefault(*DONT_TRY_AGAIN)
+        return web.Response(status=upstream.status, reason=upstream.reason, body=text.encode(), headers=headers)
 
     async def _answer(
         self, request: web.BaseRequest, upstream: aiohttp.ClientResponse, unpacking: Unpacking, call: GatewayCall
@@ -262,7 +266,7 @@ class Gateway:
 
     def _said(self, status: int, words: str, kind: str, *, again: bool = False) -> web.Response:
         """An error of the gateway's own, as a provider of this wire says one."""
-        headers = {} if again else {"x-should-retry": "false"}
+        headers = {} if again else dict([DONT_TRY_AGAIN])
         error = {"type": f"{kind}_error" if kind == "not_found" else kind, "message": f"trialdeck: {words}"}
         body = {"type": "error", "error": error} if self._wire is Wire.ANTHROPIC else {"error": {**error, "code": kind}}
         return web.json_response(body, status=status, headers=headers)
@@ -270,6 +274,13 @@ class Gateway:
     def _masked(self, headers: CIMultiDict[str]) -> CIMultiDict[str]:
         secrets = secrets_of(self._settings)
         return CIMultiDict((name, scrubbed(value, secrets)) for name, value in headers.items())
+
+
+def _cut(request: web.BaseRequest) -> web.Response:
+    """The connection ends here, in the middle of whatever it is in; the response is for nobody."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
 
 
 class _Busy(asyncio.Protocol):

@@ -69,6 +69,9 @@ async def pieces_of(
         words = f"nothing was heard of the server for {silence_sec:g} s in the middle of its answer"
         failure = ModelFailure(code=Code.MODEL_TIMEOUT, words=words, status=upstream.status, retryable=True)
         raise AnswerBroken(failure) from None
+    except aiohttp.ClientPayloadError:
+        broken = ConnectionError("the server's connection broke in the middle of its answer")
+        raise AnswerBroken(failure_of_error(broken)) from None
     except (aiohttp.ClientError, OSError) as error:
         raise AnswerBroken(failure_of_error(error)) from None
 
