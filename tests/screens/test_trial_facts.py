@@ -36,3 +36,28 @@ def test_a_trial_that_was_run_once_has_no_earlier_runs() -> None:
     state = RunState()
     state.apply_all([*planned("t"), started("t"), finished("t", 1.0, 20)])
     assert "earlier" not in _text(state, "t")
+
+
+def test_calls_of_the_model_and_a_cost_known_in_part_are_shown_as_what_they_are() -> None:
+    """Cases 67 and 68: parts of tokens are told apart; a lower bound says that it is one."""
+    state = RunState()
+    answered = ev.ModelCalled(
+        at=at(2),
+        trial="t",
+        number=1,
+        tokens_in=12_000,
+        tokens_cached=8_000,
+        tokens_cache_written=500,
+        tokens_out=900,
+        tokens_reasoning=700,
+        cost_usd=0.25,
+        cost_source="prices of 2026-11-01",
+    )
+    limited = ev.ModelCalled(at=at(3), trial="t", number=2, code="model_rate_limited", status=429)
+    unpriced = ev.ModelCalled(at=at(4), trial="t", number=3, tokens_in=100)
+    state.apply_all([*planned("t"), started("t"), answered, limited, unpriced])
+    text = _text(state, "t")
+    assert "12.1K in, 8.0K of them cached, 900 out" in text
+    assert "500 written to the cache, 700 reasoning" in text
+    assert "2 calls answered  ▲ 1 failed, 1 tried again" in text
+    assert "≥ $0.25, from prices of 2026-11-01, part of it is unknown" in text
