@@ -91,7 +91,7 @@ class DraftConduct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Frozen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the card resolved to when it was frozen. `digest` is that of the run card."""
+    """What the card resolved to when it was frozen. `digest` is that of the run card before a run pins capsules."""
 
     digest: str
     engine_version: str
