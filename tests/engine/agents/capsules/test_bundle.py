@@ -86,6 +86,14 @@ def test_a_library_that_is_missing_on_this_machine_is_named(tmp_path: Path) -> N
         bundle(tmp_path / "capsule", "/opt/x", programs={"bin/cat": broken})
 
 
+def test_a_program_for_another_c_library_is_refused_with_its_loader(tmp_path: Path) -> None:
+    other = tmp_path / "cat"
+    shutil.copyfile(program("cat"), other)
+    elf._patchelf("--set-interpreter", "/lib/ld-other.so.1", str(other))
+    with pytest.raises(CapsuleUnusable, match=r"/lib/ld-other\.so\.1"):
+        bundle(tmp_path / "capsule", "/opt/x", programs={"bin/cat": other})
+
+
 def test_a_cut_off_program_is_refused_in_words(tmp_path: Path) -> None:
     broken = tmp_path / "cat"
     broken.write_bytes(program("cat").read_bytes()[:4096])

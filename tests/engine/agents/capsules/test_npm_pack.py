@@ -63,10 +63,23 @@ def test_npm_s_own_words_are_passed_on(npm: FakeNpm, tmp_path: Path) -> None:
     assert "complete log" not in str(caught.value)
 
 
-def test_without_npm_the_way_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_npm_one_is_downloaded_for_this_once(
+    npm: FakeNpm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    def unpacked(aside: Path) -> Path:
+        asked.append(aside)
+        (aside / "bin").mkdir(parents=True)
+        node = aside / "bin" / "node"
+        node.write_text(f'#!/bin/sh\nshift\nexec {npm.folder / "npm"} "$@"\n')
+        node.chmod(0o755)
+        return aside
+
+    monkeypatch.setattr("engine.agents.capsules.node.unpacked", unpacked)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(CapsuleUnusable, match=r"install Node\.js"):
-        packed(tmp_path)
+    assert packed(tmp_path).version == "1.0.0"
+    assert asked == [tmp_path / "into" / "node"]
 
 
 def test_an_archive_is_unpacked_into_its_folder(npm: FakeNpm, tmp_path: Path) -> None:

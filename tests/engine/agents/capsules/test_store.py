@@ -202,10 +202,16 @@ def test_two_builders_at_once_build_once(recipe: Callable[[Callable[[str, Path, 
 
     recipe(slow)
     found: list[Capsule] = []
-    threads = [threading.Thread(target=lambda: found.append(find_or_build(TAG, silent))) for _ in range(3)]
+    waiting = threading.Semaphore(0)
+
+    def say(line: str) -> None:
+        if "wait for it" in line:
+            waiting.release()
+
+    threads = [threading.Thread(target=lambda: found.append(find_or_build(TAG, say))) for _ in range(3)]
     for thread in threads:
         thread.start()
-    assert begun.wait(30)
+    assert begun.wait(30) and waiting.acquire(timeout=30) and waiting.acquire(timeout=30)
     go_on.set()
     for thread in threads:
         thread.join(30)
