@@ -78,7 +78,7 @@ class ClaudeCodeEnd:
         if denied := items(self._result.get("permission_denials")):
             names = sorted({text(record(each).get("tool_name")) for each in denied} - {""})
             message = f"{len(denied)} calls of its tools were not permitted: {', '.join(names[:_MOST_NAMED])}"
-            self._issue(Severity.WARNING, Code.AGENT_LIMIT_REACHED, message, message)
+            self._issue(Severity.WARNING, Code.HARNESS_FAILED, message, message)
 
     def _code(self, said: str) -> Code:
         if text(self._result.get("terminal_reason")) == "prompt_too_long":

@@ -100,6 +100,7 @@ def test_calls_that_were_not_permitted_are_named(session: Session) -> None:
     denials = [{"tool_name": "Bash"}, {"tool_name": "Read"}, {"tool_name": "Bash"}]
     [issue] = issues(session, result(permission_denials=denials))
     assert "3 calls" in issue.message and "Bash, Read" in issue.message
+    assert (issue.code, issue.severity) == (Code.HARNESS_FAILED, Severity.WARNING)
 
 
 def test_a_server_of_the_task_that_cant_be_reached_is_told_others_are_not(session: Session) -> None:
