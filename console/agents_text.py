@@ -8,14 +8,18 @@ from typing import Any
 
 from engine.agents.agent import AgentTraits
 from engine.agents.arms import MODEL_PARAMETERS
+from engine.agents.harbor.listing import HarborAgentInfo
+from engine.models.settings import Wire
 
 SCHEMA = "trialdeck.agents/1"
 TRANSPORTS = ("stdio", "streamable-http", "sse")
 NONE = "—"
+_SHORT = {Wire.OPENAI_CHAT: "chat", Wire.OPENAI_RESPONSES: "responses", "streamable-http": "http"}
 
 
-def document(traits: Sequence[AgentTraits]) -> dict[str, Any]:
-    return {"schema": SCHEMA, "agents": [_entry(one) for one in traits]}
+def document(traits: Sequence[AgentTraits], harbors: Sequence[HarborAgentInfo] = ()) -> dict[str, Any]:
+    found: dict[str, Any] = {"schema": SCHEMA, "agents": [_entry(one) for one in traits]}
+    return found | ({"harbor_agents": harbors} if harbors else {})
 
 
 def _entry(traits: AgentTraits) -> dict[str, Any]:
@@ -36,35 +40,26 @@ def _entry(traits: AgentTraits) -> dict[str, Any]:
 
 
 def list_lines(traits: Sequence[AgentTraits], width: int) -> list[str]:
-    """A table, an agent a line, and below it what each is. Every column is as wide as what is in it."""
-    head = ("agent", "version", "model protocols", "MCP", "skills", "brought in")
+    """A table, an agent a line, in short words, and below it what each is. Every column is as wide as what is in it;
+    it needs 80 columns."""
+    head = ("agent", "version", "model speaks", "MCP", "skills")
     rows = [
         (
             one.name,
             one.version,
-            ", ".join(one.wires) or "none",
-            ", ".join(_transports(one)) or NONE,
+            " ".join(_SHORT.get(wire, wire) for wire in one.wires) or NONE,
+            " ".join(_SHORT.get(name, name) for name in _transports(one)) or NONE,
             "yes" if one.takes_skills else NONE,
-            _brought_in(one),
         )
         for one in traits
     ]
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     lines = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)) for row in (head, *rows)]
-    if max(map(len, lines)) > width:
-        return _blocks(traits, width)
     lines.append("")
     for one in traits:
         lines += _wrapped(f"{one.name:<{widths[0]}}  ", one.summary, width)
-    return [*lines, "", "`trialdeck agents NAME` lists its parameters and shows how its arm is written."]
-
-
-def _blocks(traits: Sequence[AgentTraits], width: int) -> list[str]:
-    lines: list[str] = []
-    for one in traits:
-        lines += [f"{one.name} {one.version}", *_wrapped("  ", one.summary, width)]
-        lines += _facts(one, width)
-    return [*lines, "", "`trialdeck agents NAME` lists its parameters and shows how its arm is written."]
+    legend = "chat and responses are OpenAI's protocols; http is streamable-http. "
+    return [*lines, "", *_wrapped("", f"{legend}`trialdeck agents NAME` lists an agent's parameters.", width)]
 
 
 def agent_lines(traits: AgentTraits, width: int) -> list[str]:
@@ -74,6 +69,23 @@ def agent_lines(traits: AgentTraits, width: int) -> list[str]:
     if traits.calls_model:
         lines += ["", "parameters of its model", *_named(MODEL_PARAMETERS, width)]
     return [*lines, "", f"  trialdeck run TASKS --agent '{example(traits)}'"]
+
+
+def harbor_lines(harbors: Sequence[HarborAgentInfo], width: int) -> list[str]:
+    """Harbor's own agents, two lines each where it is narrow."""
+    size = max(len(one.name) for one in harbors)
+    lines = ["", f"Harbor's agents ({len(harbors)}), written as harbor:agent=NAME", ""]
+    for one in harbors:
+        facts = [
+            "in main" if one.in_main else "on this host",
+            *(["MCP"] if one.mcp else []),
+            *(["skills"] if one.skills else []),
+            *(["steps live"] if one.live else ["steps at the end"] if one.atif else []),
+            *([", ".join(one.wires)] if one.wires else []),
+            *([f"can't be loaded: {one.problem}"] if one.problem else []),
+        ]
+        lines += _wrapped(f"  {one.name:<{size}}  ", " · ".join(facts), width)
+    return lines
 
 
 def _facts(traits: AgentTraits, width: int) -> list[str]:

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from console.agents_text import agent_lines, document, list_lines
+from console.agents_text import agent_lines, document, harbor_lines, list_lines
 from console.errors import Unusable
 from console.out import Out
+from engine.agents.agent import AgentConfigInvalid
+from engine.agents.harbor.listing import HarborAgentInfo, harbor_agents
 
 
 def agents(
@@ -25,11 +27,21 @@ def agents(
         raise Unusable(f'there is no agent "{name}": there are {", ".join(sorted(AGENTS))}{hint}')
     traits = [AGENTS[name].traits] if name else [entry.traits for _, entry in sorted(AGENTS.items())]
     out = Out()
+    harbors, without = _harbors() if name == "harbor" else ([], "")
     if as_json:
         import msgspec
 
-        out.json(msgspec.json.format(msgspec.json.encode(document(traits))))
+        out.json(msgspec.json.format(msgspec.json.encode(document(traits, harbors))))
     elif name:
         out.lines(agent_lines(traits[0], out.width))
+        out.lines(harbor_lines(harbors, out.width) if harbors else [without] if without else [])
     else:
         out.lines(list_lines(traits, out.width))
+
+
+def _harbors() -> tuple[list[HarborAgentInfo], str]:
+    """Harbor's own agents, or why they can't be listed."""
+    try:
+        return harbor_agents(), ""
+    except AgentConfigInvalid as error:
+        return [], f"Which agents Harbor has can't be listed: {error}"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from console.diagnosis.check import Check, Status
+from console.diagnosis.check import Check, Status, ok
 from console.diagnosis.machine import machine_checks
 from console.errors import Unusable
 from console.out import Out
 from console.runs_dir import RUNS_DIR
+from engine.events import ArmInfo
 
 SCHEMA = "trialdeck.doctor/1"
 
@@ -65,11 +67,22 @@ def _agent_checks(agent: str, image: str, out: Out, *, as_json: bool) -> list[Ch
             out.line(check.line)
 
     try:
-        arm = parse_arm(agent)
+        arm = _carried(parse_arm(agent), say)
         engine_host()
         return anyio.run(agent_checks, arm, image, say, DockerProvider.open)
     except (AgentConfigInvalid, NoEngine) as error:
         raise Unusable(str(error)) from None
+
+
+def _carried(arm: ArmInfo, say: Callable[[Check], None]) -> ArmInfo:
+    """What carries the agent in is made before its trial, as a run does it. Raises AgentConfigInvalid."""
+    from engine.runs.agent_refusals import plain_fit
+    from engine.runs.pinned_capsules import pinned
+
+    arms, fits = pinned([arm], plain_fit([arm]), lambda text: say(ok("capsule", text)), only=[arm.name])
+    if problems := fits[arm.name].problems:
+        raise Unusable(problems[0].message)
+    return arms[0]
 
 
 def _verdict_on(agent: str, checks: list[Check]) -> str:

@@ -8,11 +8,12 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from console.agents_text import agent_lines, document, example, list_lines
+from console.agents_text import agent_lines, document, example, harbor_lines, list_lines
 from console.commands.agents import agents
 from console.errors import Unusable
-from engine.agents.agent import AgentTraits
+from engine.agents.agent import AgentConfigInvalid, AgentTraits
 from engine.agents.arms import parse_arm
+from engine.agents.harbor.listing import HarborAgentInfo
 from engine.agents.registry import AGENTS
 from engine.models.settings import Wire
 
@@ -59,7 +60,7 @@ def test_one_agent_is_shown_with_its_parameters_and_an_arm_to_copy() -> None:
     assert "base_url" not in "\n".join(agent_lines(BARE, 80))
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [80, 100, 120])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     lines = [*list_lines([CAPABLE, BARE], width), *agent_lines(CAPABLE, width)]
     words = [word for line in lines for word in line.split()]
@@ -72,6 +73,29 @@ def test_an_agent_that_isnt_there_is_named_with_the_nearest() -> None:
     found = asked("orakle")
     assert isinstance(found.exception, Unusable)
     assert 'there is no agent "orakle"' in str(found.exception) and "did you mean oracle?" in str(found.exception)
+
+
+HARBORS = [
+    HarborAgentInfo(name="codex", in_main=True, mcp=True, skills=True, live=True, wires=(Wire.OPENAI_RESPONSES,)),
+    HarborAgentInfo(name="odd", problem="needs a library that is not here, and says so at some length, as they do"),
+]
+
+
+def test_harbors_own_agents_are_listed_with_what_each_can_take() -> None:
+    lines = harbor_lines(HARBORS, 80)
+    text = "\n".join(lines)
+    assert "Harbor's agents (2)" in text and "in main · MCP · skills · steps live · openai-responses" in text
+    assert "can't be loaded: needs" in text and max(map(len, lines)) <= 80
+    assert [one.name for one in document([CAPABLE], HARBORS)["harbor_agents"]] == ["codex", "odd"]
+
+
+def test_without_harbor_its_agents_are_not_listed_and_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent() -> list[HarborAgentInfo]:
+        raise AgentConfigInvalid("pip install 'trialdeck[harbor]' on Python 3.12+")
+
+    monkeypatch.setattr("console.commands.agents.harbor_agents", absent)
+    assert "can't be listed: pip install 'trialdeck[harbor]'" in asked("harbor").output
+    assert json.loads(asked("harbor", "--json").output)["agents"][0]["name"] == "harbor"
 
 
 def test_an_example_can_be_read_as_an_arm() -> None:
