@@ -285,8 +285,8 @@ class AgentStepped(Event, frozen=True, kw_only=True):
 class ModelCalled(Event, frozen=True, kw_only=True):
     """One request to the trial's model that reached its end, as the engine saw it: the truth about tokens and money,
     where there is any of these. `code` is "" for an answer, else that of the failure (`engine.issues.Code`), `status`
-    the HTTP status where one came. `stop`: why the model stopped writing. `cost_source`: provider, or `prices` and
-    their date. Tokens as in AgentStepped."""
+    the HTTP status where one came. `hung_up`: who asked went away before it was over. `stop`: why the model stopped
+    writing. `cost_source`: provider, or `prices` and their date. Tokens as in AgentStepped."""
 
     trial: str
     number: int
@@ -302,6 +302,7 @@ class ModelCalled(Event, frozen=True, kw_only=True):
     stop: str = ""
     code: str = ""
     status: int | None = None
+    hung_up: bool = False
 
 
 class AgentFinished(Event, frozen=True, kw_only=True):

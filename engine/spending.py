@@ -58,7 +58,7 @@ def add_call(to: Spending, call: ev.ModelCalled) -> None:
     elif to.model_failures > to.model_retries:
         to.model_retries += 1
     to.calls_seen += 1
-    to.model_calls = (to.model_calls or 0) + (not call.code)
+    to.model_calls = (to.model_calls or 0) + (not call.code and not call.hung_up)
     to.model_failures += bool(call.code)
     _add_tokens(to, call)
     _add_cost(to, call.cost_usd, call.cost_source)

@@ -129,6 +129,10 @@ class _Client:
             failure = failure_in_answer(self._settings.wire, answer.body) or silence(heard)
         except Unanswered as error:
             failure = error.failure
+        except anyio.get_cancelled_exc_class():  # what it cost by then nobody will say
+            spent, name = self._pacing.clock() - started, self._settings.name
+            self._on_call(ModelCall(number=number, seconds=spent, path=self._speaking.path, model=name, hung_up=True))
+            raise
         except Exception as error:
             failure = _of_error(error)
         if failure is not None:

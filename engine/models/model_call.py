@@ -74,6 +74,7 @@ class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
     """One request that reached its end. `failure` None: it was answered. `number` counts from 1 in its trial.
 
     `hung_up`: who asked went away before the answer was whole; that is neither an answer nor a failure of the model's.
+    `answer_began`: its server had begun to answer by then.
     `cost_usd` None: unknown. `path` is that of the request, without its query.
     """
 
@@ -87,3 +88,4 @@ class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
     cost_source: CostSource | None = None
     failure: ModelFailure | None = None
     hung_up: bool = False
+    answer_began: bool = False

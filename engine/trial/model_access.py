@@ -100,6 +100,7 @@ class TrialModel:
                 stop=str(call.stop or ""),
                 code=str(failure.code) if failure is not None else "",
                 status=failure.status if failure is not None else None,
+                hung_up=call.hung_up,
             )
         )
 

@@ -125,3 +125,8 @@ def test_the_end_of_a_trial_settles_what_its_events_said() -> None:
     )
     assert (trial.tokens_in, trial.tokens_out, trial.cost_usd, trial.model_calls) == (7, 1, 0.5, 2)
     assert trial.cost_partial and not trial.cost_is_complete
+
+
+def test_a_call_that_was_left_alone_is_no_answer_and_its_cost_unknown() -> None:
+    trial = folded(call(cost_usd=0.5, cost_source="provider"), call(hung_up=True))
+    assert (trial.model_calls, trial.model_failures, trial.cost_usd, trial.cost_partial) == (1, 0, 0.5, True)

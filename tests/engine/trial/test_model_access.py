@@ -18,7 +18,7 @@ from engine.issues import Code, Issue, Severity
 from engine.models.conversation import Turn
 from engine.models.model_call import CostSource, ModelCall, Usage
 from engine.models.prices import prices_dated
-from engine.models.scripted.script import Fail, Say, Script, Tokens
+from engine.models.scripted.script import Fail, Hang, Say, Script, Tokens
 from engine.models.scripted.server import ScriptedServer
 from engine.models.settings import ModelSettings, Wire
 from engine.trial.job import Keep
@@ -51,7 +51,7 @@ async def ask(session: AgentSession) -> None:
     await session.model.client().ask(HELLO)
 
 
-def server(*turns: Say | Fail) -> ScriptedServer:
+def server(*turns: Say | Fail | Hang) -> ScriptedServer:
     return ScriptedServer(Script(turns=turns), key=KEY)
 
 
@@ -114,10 +114,9 @@ async def test_a_model_that_fails_for_good_ends_the_agent_and_not_the_trial(
     assert KEY not in json.dumps([str(event) for event in rig.events])
 
 
-async def test_an_agent_whose_model_was_never_reached_says_so(
+async def test_a_key_that_was_never_accepted_is_said_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_pauses: None
 ) -> None:
-    """Case 65."""
     register(monkeypatch, ask)
     async with server(Fail(status=401, times=0)) as served:
         rig = Rig(tmp_path, agent=NAME, arm=arm(served))
@@ -125,7 +124,7 @@ async def test_an_agent_whose_model_was_never_reached_says_so(
         end = await rig.trial()
     assert (end.outcome, end.passed, end.model_calls, end.model_failures) == ("scored", False, 0, 1)
     assert (end.cost_usd, end.cost_partial) == (0.0, False)  # nothing was answered, nothing is paid
-    assert rig.codes == [Code.MODEL_AUTH_FAILED, Code.MODEL_NEVER_REACHED]
+    assert rig.codes == [Code.MODEL_AUTH_FAILED]
 
 
 async def test_an_issue_is_said_once_however_often_an_agent_raises_it(
@@ -259,3 +258,24 @@ async def test_an_agent_without_a_model_has_none(tmp_path: Path, monkeypatch: py
     rig.scores()
     end = await rig.trial()
     assert given == [None] and end.model_calls is None and rig.issues == []
+
+
+async def test_a_call_that_time_cuts_off_leaves_a_cost_that_nobody_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_pauses: None
+) -> None:
+    """Case 68: what was asked last may have been paid for."""
+
+    async def work(session: AgentSession) -> None:
+        assert session.model is not None
+        client = session.model.client()
+        await client.ask(HELLO)
+        await client.ask((*HELLO, Turn("assistant", "hi"), Turn("user", "go on")))
+
+    register(monkeypatch, work)
+    async with server(SAID, Hang()) as served:
+        rig = Rig(tmp_path, "[agent]\ntimeout_sec = 2.0\n", agent=NAME, arm=arm(served))
+        rig.scores()
+        end = await rig.trial()
+    assert (end.timed_out, end.passed, end.model_calls) == (True, True, 1)
+    assert (end.cost_usd, end.cost_partial) == (0.25, True)
+    assert rig.of(ev.ModelCalled)[-1].hung_up
