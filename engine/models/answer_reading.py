@@ -68,7 +68,7 @@ class AnswerReading:
             if stream.left_out:
                 return Read(heard=heard)
             broken = ConnectionError("the server ended the stream before the answer was whole")
-            return Read(heard=heard, failure=failure_of_error(broken))
+            return Read(heard=heard, failure=msgspec.structs.replace(failure_of_error(broken), status=200))
         if heard.stop in (Stop.TOOL, Stop.END) and _malformed(stream.calls()):
             heard = msgspec.structs.replace(heard, stop=Stop.MALFORMED)
         return Read(heard=heard, failure=failure_in_answer(self._wire, body) or silence(heard))

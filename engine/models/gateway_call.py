@@ -79,6 +79,7 @@ class GatewayCall:
                 cost_source=source,
                 failure=None if self.hung_up else self._failure,
                 hung_up=self.hung_up,
+                answer_began=bool(self.headers),
             )
         )
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable
 
 import aiohttp
 from aiohttp import web
+from msgspec import structs
 
 from engine.issues import Code
 from engine.models.failures import failure_of_error
@@ -71,9 +72,9 @@ async def pieces_of(
         raise AnswerBroken(failure) from None
     except aiohttp.ClientPayloadError:
         broken = ConnectionError("the server's connection broke in the middle of its answer")
-        raise AnswerBroken(failure_of_error(broken)) from None
+        raise AnswerBroken(structs.replace(failure_of_error(broken), status=upstream.status)) from None
     except (aiohttp.ClientError, OSError) as error:
-        raise AnswerBroken(failure_of_error(error)) from None
+        raise AnswerBroken(structs.replace(failure_of_error(error), status=upstream.status)) from None
 
 
 async def or_hung_up(sending: Awaitable[object]) -> None:

@@ -29,17 +29,8 @@ _WHAT = {
     Code.MODEL_CALL_MALFORMED: "not understood by the server",
     Code.MODEL_FAILED: "failed",
 }
-_TELLING = (
-    Code.MODEL_UNTRUSTED,
-    Code.MODEL_AUTH_FAILED,
-    Code.MODEL_CALL_MALFORMED,
-    Code.MODEL_REFUSED,
-    Code.MODEL_FILTERED,
-    Code.MODEL_UNREACHABLE,
-    Code.MODEL_RATE_LIMITED,
-    Code.MODEL_OVERLOADED,
-)
-"""Of several failures, the one that says most about why nothing was ever answered."""
+_NO_ANSWER = (Code.MODEL_UNTRUSTED, Code.MODEL_UNREACHABLE, Code.MODEL_TIMEOUT)
+"""What keeps every answer away, that which says most about why first. With a status an answer came, of some kind."""
 _STOPS = {
     Stop.REFUSAL: (Code.MODEL_REFUSED, "the model refused"),
     Stop.FILTER: (Code.MODEL_FILTERED, "the provider's content filter cut the answer off"),
@@ -60,15 +51,15 @@ class AgentOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 def model_issues(calls: Sequence[ModelCall], outcome: AgentOutcome) -> list[Issue]:
     """Of one stage of a trial, in the order of their weight: what ended the agent first."""
-    answered = [call for call in calls if call.failure is None]
-    until = max((place for place, call in enumerate(calls, 1) if call.failure is None), default=0)
+    answered = [call for call in calls if _is_answer(call)]
+    until = max((place for place, call in enumerate(calls, 1) if _is_answer(call)), default=0)
     overcome = [call.failure for call in calls[:until] if call.failure is not None]
     final = [call.failure for call in calls[until:] if call.failure is not None]
     if not final and outcome.gave_up is not None:
         final = [outcome.gave_up.failure]
     found = [
-        *_ended_by(final, outcome),
-        *_never_reached(answered, final, outcome),
+        *_ended_by(answered, final, outcome),
+        *_never_reached(calls, answered, final, outcome),
         *_stopped(answered, outcome),
         *_went_on(overcome, len(calls)),
         *_odd(answered),
@@ -77,38 +68,68 @@ def model_issues(calls: Sequence[ModelCall], outcome: AgentOutcome) -> list[Issu
     return [issue for issue in found if issue.code not in own or issue.code is Code.MODEL_RETRIED]
 
 
-def _ended_by(final: Sequence[ModelFailure], outcome: AgentOutcome) -> list[Issue]:
-    """The failures after which no answer came."""
+def _is_answer(call: ModelCall) -> bool:
+    """Also one that was left alone while it came: what was heard of it counts."""
+    return call.failure is None and (not call.hung_up or call.answer_began)
+
+
+def _ended_by(answered: Sequence[ModelCall], final: Sequence[ModelFailure], outcome: AgentOutcome) -> list[Issue]:
+    """The failures after which no answer came. Where none came before either, the agent's good end is none (case 62),
+    and the end of its log may say more."""
     if not final:
         return []
     last = final[-1]
     alike = len(list(takewhile(lambda failure: failure.code is last.code, reversed(final))))
     tries = max(alike, outcome.gave_up.tries if outcome.gave_up is not None else 0)
-    what = f"the last call of the model: {_words(last)}"
-    facts = [Evidence("the server says" if last.status else "the connection says", last.words)]
+    message = f"the last call of the model: {_words(last)}" + (f" ({tries} tries)" if tries > 1 else "")
+    facts = [Evidence(_who_says(last), last.words)]
     if last.status is not None:
         facts.append(Evidence("HTTP status", str(last.status)))
     facts.append(Evidence("tries", str(tries)))
-    severity = Severity.WARNING if outcome.ended_well else Severity.ERROR
-    return [_issue(severity, last.code, what + (f" ({tries} tries)" if tries > 1 else ""), *facts)]
+    if not answered and _somebody_answered(final):
+        message += "; nothing was ever answered"
+        facts += _log_of(outcome)
+    severity = Severity.WARNING if outcome.ended_well and answered else Severity.ERROR
+    return [_issue(severity, last.code, message, *facts)]
 
 
-def _never_reached(answered: Sequence[ModelCall], final: Sequence[ModelFailure], outcome: AgentOutcome) -> list[Issue]:
-    """Cases 62 and 65: nothing that the agent did had a model behind it."""
+def _never_reached(
+    calls: Sequence[ModelCall], answered: Sequence[ModelCall], final: Sequence[ModelFailure], outcome: AgentOutcome
+) -> list[Issue]:
+    """Cases 62 and 65: nothing that the agent did had a model behind it, and the model's server said nothing about why:
+    what it says has a code that tells more."""
+    if _somebody_answered(final):
+        return []
     facts: list[Evidence] = []
     if answered:
-        if any(call.usage.tokens_out != 0 for call in answered):  # some, or nobody knows
+        if any(call.usage.tokens_out != 0 or call.stop in _STOPS for call in answered):  # some, or nobody knows
             return []
         message = f"{_many(len(answered), 'answer')} of the model's server, and not a token written by the model"
     elif final:
-        telling = next((one for code in _TELLING for one in reversed(final) if one.code is code), final[-1])
-        message = f"the model was never reached: {_words(telling)}; none of {_many(len(final), 'call')} was answered"
-        facts.append(Evidence("the server says" if telling.status else "the connection says", telling.words))
+        asked = len(calls) or (outcome.gave_up.tries if outcome.gave_up is not None else 1)
+        telling = next(one for code in _NO_ANSWER for one in reversed(final) if one.code is code)
+        message = f"the model was never reached: {_words(telling)}; none of {_many(asked, 'call')} was answered"
+        facts.append(Evidence(_who_says(telling), telling.words))
+    elif calls:
+        message = (
+            f"the model was never reached: of {_many(len(calls), 'call')} none was answered before it was given up"
+        )
     else:
         message = "the model was never reached: the agent ended without a call of it"
-    if outcome.last_output is not None and outcome.last_output.text.strip():
-        facts.append(outcome.last_output)
-    return [_issue(Severity.ERROR, Code.MODEL_NEVER_REACHED, message, *facts)]
+    return [_issue(Severity.ERROR, Code.MODEL_NEVER_REACHED, message, *facts, *_log_of(outcome))]
+
+
+def _somebody_answered(failures: Sequence[ModelFailure]) -> bool:
+    """Whether the model's server, or who stands before it, said anything."""
+    return any(failure.status is not None or failure.code not in _NO_ANSWER for failure in failures)
+
+
+def _who_says(failure: ModelFailure) -> str:
+    return "the server says" if _somebody_answered([failure]) else "the connection says"
+
+
+def _log_of(outcome: AgentOutcome) -> list[Evidence]:
+    return [outcome.last_output] if outcome.last_output is not None and outcome.last_output.text.strip() else []
 
 
 def _stopped(answered: Sequence[ModelCall], outcome: AgentOutcome) -> list[Issue]:

@@ -29,17 +29,7 @@ def call_failed(failed: ModelCallFailed, calls_answered: int) -> Over:
     after = f"after {calls_answered} answered calls" if calls_answered else "and none was answered before"
     times = f" {failed.tries} times" if failed.tries > 1 else ""
     note = f"a call of the model failed{times}, {after}: {failure.code}"
-    issues = [_issue(Severity.ERROR, failure.code, note, *evidence)]
-    if not calls_answered and failure.code is not Code.MODEL_NEVER_REACHED:
-        issues.append(
-            _issue(
-                Severity.ERROR,
-                Code.MODEL_NEVER_REACHED,
-                "the model answered no call of this agent: no token was spent, and nothing was tried in the task",
-                *evidence,
-            )
-        )
-    return Over(failure.code, note, *issues)
+    return Over(failure.code, note, _issue(Severity.ERROR, failure.code, note, *evidence))
 
 
 def limit_reached(words: str) -> Over:

@@ -17,6 +17,11 @@ BUSY = ModelFailure(code=Code.MODEL_OVERLOADED, words="overloaded_error", status
 KEY = ModelFailure(code=Code.MODEL_AUTH_FAILED, words="invalid x-api-key", status=401)
 TLS = ModelFailure(code=Code.MODEL_UNTRUSTED, words="CERTIFICATE_VERIFY_FAILED: unable to get local issuer certificate")
 GONE = ModelFailure(code=Code.MODEL_UNREACHABLE, words="Connection refused", retryable=True)
+SLOW = ModelFailure(code=Code.MODEL_TIMEOUT, words="no answer in 600 s", retryable=True)
+LATE = ModelFailure(code=Code.MODEL_TIMEOUT, words="upstream timeout after 120s", status=504, retryable=True)
+BROKEN = ModelFailure(code=Code.MODEL_UNREACHABLE, words="broke in the middle", status=200, retryable=True)
+FULL = ModelFailure(code=Code.MODEL_CONTEXT_FULL, words="prompt is too long", status=400)
+FILTERED = ModelFailure(code=Code.MODEL_FILTERED, words="content_filter", status=400)
 
 
 def ok(stop: Stop = Stop.END, **usage: Any) -> ModelCall:
@@ -25,6 +30,10 @@ def ok(stop: Stop = Stop.END, **usage: Any) -> ModelCall:
 
 def bad(failure: ModelFailure) -> ModelCall:
     return ModelCall(number=1, seconds=1.0, failure=failure)
+
+
+def left_alone(*, answer_began: bool = False) -> ModelCall:
+    return ModelCall(number=1, seconds=1.0, hung_up=True, answer_began=answer_began)
 
 
 def told(calls: list[ModelCall], outcome: AgentOutcome = WELL) -> list[tuple[Severity, Code, str]]:
@@ -67,8 +76,8 @@ def test_an_agent_that_ended_well_all_the_same_is_only_warned_of() -> None:
     assert [severity for severity, _, _ in told([ok(), bad(LIMITED)])] == [Severity.WARNING]
 
 
-@pytest.mark.parametrize("failure", [KEY, TLS, GONE, LIMITED])
-def test_a_model_that_never_answered_was_never_reached(failure: ModelFailure) -> None:
+@pytest.mark.parametrize("failure", [TLS, GONE, SLOW])
+def test_a_model_whose_server_said_nothing_was_never_reached(failure: ModelFailure) -> None:
     """Case 65: with the connection's own words, and the end of the agent's log."""
     found = model_issues([bad(failure), bad(failure)], BADLY)
     assert [(issue.severity, issue.code) for issue in found] == [
@@ -77,12 +86,40 @@ def test_a_model_that_never_answered_was_never_reached(failure: ModelFailure) ->
     ]
     never = found[1]
     assert failure.words in never.message and "none of 2 calls was answered" in never.message
-    assert [fact.text for fact in never.evidence] == [failure.words, "curl: (60) SSL"]
+    assert [(fact.label, fact.text) for fact in never.evidence] == [
+        ("the connection says", failure.words),
+        ("last output", "curl: (60) SSL"),
+    ]
+
+
+@pytest.mark.parametrize("failure", [KEY, LIMITED, BUSY, FULL, FILTERED, LATE, BROKEN])
+@pytest.mark.parametrize("outcome", [WELL, BADLY])
+def test_a_server_that_said_why_was_reached(failure: ModelFailure, outcome: AgentOutcome) -> None:
+    """Cases 62 and 64: its own code stands alone, and an agent's good end is none where nothing was ever answered."""
+    (issue,) = model_issues([bad(GONE), bad(failure)], outcome)
+    assert (issue.severity, issue.code) == (Severity.ERROR, failure.code)
+    assert issue.message.endswith("; nothing was ever answered")
+    assert issue.evidence[0] == Evidence("the server says", failure.words)
+    assert (outcome.last_output in issue.evidence) is (outcome is BADLY)
 
 
 def test_of_several_failures_the_most_telling_one_is_the_reason() -> None:
     never = model_issues([bad(TLS), bad(GONE), bad(GONE)], BADLY)[-1]
     assert never.code is Code.MODEL_NEVER_REACHED and "certificate is not trusted" in never.message
+
+
+def test_a_call_that_was_left_alone_is_no_answer() -> None:
+    """The agent's time was up while it waited."""
+    assert told([left_alone()], BADLY) == [
+        (
+            Severity.ERROR,
+            Code.MODEL_NEVER_REACHED,
+            "the model was never reached: of 1 call none was answered before it was given up",
+        )
+    ]
+    assert [code for _, code, _ in told([bad(LIMITED), left_alone()], BADLY)] == [Code.MODEL_RATE_LIMITED]
+    assert told([left_alone(answer_began=True)], BADLY) == []
+    assert told([ok(), left_alone()], BADLY) == []
 
 
 def test_an_agent_that_never_called_its_model_was_no_agent_at_all() -> None:
@@ -98,6 +135,12 @@ def test_answers_without_a_token_are_no_answers_of_a_model() -> None:
     assert [code for _, code, _ in told([ok(tokens_out=0), ok(tokens_out=0)])] == [Code.MODEL_NEVER_REACHED]
     assert told([ok(tokens_out=0), ok(tokens_out=None)]) == []
     assert told([ok(tokens_out=0), ok()]) == []
+
+
+def test_a_refusal_without_a_token_is_an_answer() -> None:
+    """Case 64."""
+    assert [code for _, code, _ in told([ok(Stop.FILTER, tokens_out=0)], BADLY)] == [Code.MODEL_FILTERED]
+    assert [code for _, code, _ in told([ok(tokens_out=0), bad(LIMITED)], BADLY)] == [Code.MODEL_RATE_LIMITED]
 
 
 @pytest.mark.parametrize(
@@ -128,8 +171,7 @@ def test_answers_cut_off_and_counts_that_can_t_be_are_warned_of() -> None:
 
 
 def test_a_failure_that_is_not_tried_again_and_was_overcome_keeps_its_code() -> None:
-    full = ModelFailure(code=Code.MODEL_CONTEXT_FULL, words="prompt is too long", status=400)
-    assert told([bad(full), ok()]) == [
+    assert told([bad(FULL), ok()]) == [
         (
             Severity.WARNING,
             Code.MODEL_CONTEXT_FULL,
