@@ -247,7 +247,7 @@ async def test_a_question_can_be_given_up_at_any_moment(wire: Wire) -> None:
         await asked.server.heard(1)
         group.cancel_scope.cancel()
     (call,) = asked.calls
-        assert call.hung_up and call.failure is None and call.cost_usd is None
+    assert call.hung_up and call.failure is None and call.cost_usd is None
 
 
 @every_wire
