@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -68,17 +68,25 @@ class TrialModel:
             if self.folder is None:
                 yield
                 return
-            from engine.models.gateway import Gateway  # a server's libraries, which not every trial needs
-
-            async with Gateway(
-                self.settings, self.wire_in_main, self.folder, on_call=self._on_call, activity=self._record.activity
-            ):
+            async with AsyncExitStack() as gateway:
+                await self._open(gateway, self.folder)
                 yield
         finally:
             clients, self._clients = self._clients, []
             with anyio.move_on_after(CLOSE_SEC, shield=True):
                 for client in clients:
                     await client.close()
+
+    async def _open(self, stack: AsyncExitStack, folder: Path) -> None:
+        from engine.models.gateway import Gateway, GatewayUnusable  # a server's libraries: not every trial needs them
+
+        gateway = Gateway(
+            self.settings, self.wire_in_main, folder, on_call=self._on_call, activity=self._record.activity
+        )
+        try:
+            await stack.enter_async_context(gateway)
+        except GatewayUnusable as error:
+            raise _unusable(error) from None
 
     def _on_call(self, call: ModelCall) -> None:
         self._numbered += 1
@@ -110,5 +118,5 @@ def _source(source: CostSource | None) -> str:
     return f"prices of {prices_dated()}" if source is CostSource.PRICES else str(source or "")
 
 
-def _unusable(error: ModelInvalid) -> TrialFailed:
+def _unusable(error: Exception) -> TrialFailed:
     return TrialFailed(Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, str(error)))

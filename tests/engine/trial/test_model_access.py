@@ -16,6 +16,7 @@ from engine.agents.agent import GATEWAY_FOLDER, AgentEnd, AgentSession, StepRepo
 from engine.events import ArmInfo, Endpoint
 from engine.issues import Code, Issue, Severity
 from engine.models.conversation import Turn
+from engine.models.gateway import GatewayUnusable
 from engine.models.model_call import CostSource, ModelCall, Usage
 from engine.models.prices import prices_dated
 from engine.models.scripted.script import Fail, Hang, Say, Script, Tokens
@@ -279,3 +280,17 @@ async def test_a_call_that_time_cuts_off_leaves_a_cost_that_nobody_knows(
     assert (end.timed_out, end.passed, end.model_calls) == (True, True, 1)
     assert (end.cost_usd, end.cost_partial) == (0.25, True)
     assert rig.of(ev.ModelCalled)[-1].hung_up
+
+
+async def test_a_gateway_that_can_t_listen_is_said_with_its_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gateways: list[FakeGateway]
+) -> None:
+    async def fails(self: FakeGateway) -> FakeGateway:
+        raise GatewayUnusable("the gateway can't listen: point TMPDIR at a shorter folder")
+
+    monkeypatch.setattr(FakeGateway, "__aenter__", fails)
+    register(monkeypatch, needs_gateway=True)
+    rig = Rig(tmp_path, agent=NAME, arm=arm())
+    end = await rig.trial()
+    assert (end.outcome, rig.codes) == ("unscored", [Code.AGENT_SETUP_FAILED])
+    assert "TMPDIR" in rig.issue(Code.AGENT_SETUP_FAILED).message
