@@ -172,6 +172,7 @@ async def test_when_time_is_up_all_of_it_is_dead_and_what_it_did_is_known(rig: R
         async with anyio.create_task_group() as group:
             group.start_soon(work.agent.run, work.given)
             await work.server.heard(2)
+            await rig.recorder.wait(lambda: '"exit_code":0' in work.log, seconds=30)
             group.cancel_scope.cancel()
         await work.environment.kill_agent(f"TRIALDECK_AGENT={MARK}")
         assert await marked(work) == []

@@ -26,7 +26,9 @@ from tests.engine.environments.rig import Rig
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
 
 ARM = "mini_swe_agent:model=some-model"
-HOSTILE = "Don't run `reboot`; fix foo(bar) in \"a b.txt\" $HOME $(id) \\\\ !x {{ 1 }}\nEOF\n'; touch /pwned; '\nrun ü 😀;"
+HOSTILE = (
+    "Don't run `reboot`; fix foo(bar) in \"a b.txt\" $HOME $(id) \\\\ !x {{ 1 }}\nEOF\n'; touch /pwned; '\nrun ü 😀;"
+)
 WRITES = Run(
     command="echo 42 > answer.txt; cat answer.txt",
     say="I write it.",
@@ -100,31 +102,24 @@ async def test_a_task_is_worked_on_in_every_protocol_and_told_step_by_step(
         assert "sleep" in left and "forward" not in left
 
 
-async def test_an_image_with_next_to_nothing_and_a_user_without_rights_will_do(
+async def test_an_image_with_next_to_nothing_and_a_user_without_rights_will_do_up_to_a_limit(
     rig: Rig, capsules: list[Capsule], tmp_path: Path
 ) -> None:
     """Nothing of the Python that it brings gets into the environment of the commands that it runs."""
-    script = Script(turns=(Run(command="echo 42 > /tmp/answer.txt; while read one; do echo $one; done < /proc/self/environ"), DONE))
+    script = Script(turns=(Run(command="echo 42 > /tmp/answer.txt; set"), Run(command="sleep 30"), DONE))
     image = bare_image(tmp_path / "image")
-    async with at_work(rig, parse_arm(ARM), Wire.OPENAI_CHAT, script, capsules, image=image, user="agent") as work:
-        assert (await work.do()).exit_code == 0
+    arm = parse_arm(f"{ARM},step_limit=2,command_timeout_sec=1")
+    async with at_work(rig, arm, Wire.OPENAI_CHAT, script, capsules, image=image, user="agent") as work:
+        end = await work.do()
+        assert (end.exit_code, end.note, len(work.bodies)) == (0, "LimitsExceeded", 2)
+        assert [issue.code for issue in work.issues] == [Code.AGENT_LIMIT_REACHED]
         assert await work.said("cat", "/tmp/answer.txt") == "42\n"
-        [seen] = [observation.text for observation in steps_in(work)[0].observations]
-        assert "MSWEA_CONFIGURED" in seen and "PYTHONPATH" not in seen and "PYTHONHOME" not in seen
-        assert "LD_LIBRARY_PATH" not in seen
+        first, second = (step.observations[0].text for step in steps_in(work))
+        assert "MSWEA_CONFIGURED" in first and "PYTHON" not in first and "LD_LIBRARY_PATH" not in first
+        assert "timed out after 1 s" in second
         await work.environment.download(TRAJECTORY, work.folder / Path(TRAJECTORY).name)
         own = read_trajectory(work.folder / Path(TRAJECTORY).name)
-        assert own is not None and own.ended == "Submitted" and own.agent_version == VERSION
-
-
-async def test_a_limit_of_answers_is_kept_and_told(rig: Rig, capsules: list[Capsule]) -> None:
-    script = Script(turns=(Run(command="sleep 30"), WRITES, DONE))
-    arm = parse_arm(f"{ARM},step_limit=1,command_timeout_sec=1")
-    async with at_work(rig, arm, Wire.OPENAI_CHAT, script, capsules) as work:
-        end = await work.do()
-        assert (end.note, len(work.bodies)) == ("LimitsExceeded", 1)
-        assert [issue.code for issue in work.issues] == [Code.AGENT_LIMIT_REACHED]
-        assert "timed out after 1 s" in steps_in(work)[0].observations[0].text
+        assert own is not None and own.ended == "LimitsExceeded" and own.agent_version == VERSION
 
 
 async def test_a_rate_limit_is_waited_for_and_a_filter_is_not_tried_again(rig: Rig, capsules: list[Capsule]) -> None:
@@ -145,6 +140,7 @@ async def test_when_time_is_up_all_of_it_is_dead_and_what_it_did_is_known(rig: R
         async with anyio.create_task_group() as group:
             group.start_soon(work.agent.run, work.given)
             await work.server.heard(2)
+            await rig.recorder.wait(lambda: '"role": "tool"' in work.log, seconds=30)
             group.cancel_scope.cancel()
         await work.environment.kill_agent(f"TRIALDECK_AGENT={MARK}")
         assert (await marked(work)).strip() == ""
