@@ -28,7 +28,6 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BAD_ESCAPE = re.compile(r"\\(?:u(?![0-9a-fA-F]{4})|[^\"\\/bfnrtu])", re.DOTALL)
 _WORDS = re.compile(r"\b(True|False|None)\b")
 _JSON_WORDS = {"True": "true", "False": "false", "None": "null"}
-_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
 def read_json_answer(text: str, *, whole: bool = False) -> Answer:

@@ -8,7 +8,6 @@ tmux=$1 socket=$2; shift 2
 t() { "$tmux" -u -S "$socket" "$@"; }
 children() { found=unknown; read -r found 2>/dev/null < "/proc/$1/task/$1/children"; }
 """
-TARGET = "main:"
 
 INPUTRC = """# The terminal of an agent: every byte arrives as it was sent.
 set input-meta on
