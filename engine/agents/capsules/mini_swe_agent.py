@@ -43,7 +43,7 @@ def _make(tag: str, folder: Path, say: Say) -> Contents:
         install_wheels(f"{PACKAGE} {version}", wanted, site)
     for path in _UNUSED:
         shutil.rmtree(site / path, ignore_errors=True)
-    missing = _missing(site)
+    missing = missing_packages(site)
     if missing:
         raise CapsuleUnusable(
             f"{PACKAGE} {version} needs {', '.join(missing)}, which this trialdeck's capsules don't hold: take "
@@ -53,7 +53,7 @@ def _make(tag: str, folder: Path, say: Say) -> Contents:
     return Contents(versions={PACKAGE: version, "python": platform.python_version()}, programs={PYTHON: program})
 
 
-def _missing(site: Path) -> list[str]:
+def missing_packages(site: Path) -> list[str]:
     """What the agent's own package asks for and isn't there."""
     there: dict[str, Distribution] = {
         _plain(found.metadata["Name"]): found for found in distributions(path=[str(site)])
