@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import logging
 import random
 import time
@@ -54,6 +56,14 @@ def connect(
         number=first_number,
         pacing=pacing or Pacing(clock=time.monotonic, chance=random.random),
     )
+
+
+def load_sdk(wire: Wire) -> None:
+    """Import what `connect` needs, which takes a second or two: in a thread, so that other trials go on meanwhile. Says
+    nothing where it isn't installed; `connect` does."""
+    module = "anthropic_speaking" if wire is Wire.ANTHROPIC else "openai_speaking"
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module(f"engine.models.{module}")
 
 
 def _speaking(settings: ModelSettings) -> Speaking:

@@ -12,7 +12,7 @@ import anyio
 from engine import events as ev
 from engine.agents.agent import AgentTraits
 from engine.issues import Code, Issue, Phase, Severity, TrialFailed
-from engine.models.connect import connect
+from engine.models.connect import connect, load_sdk
 from engine.models.conversation import ModelClient
 from engine.models.model_call import CostSource, ModelCall
 from engine.models.prices import prices_dated
@@ -66,6 +66,7 @@ class TrialModel:
         self.seen.clear()
         try:
             if self.folder is None:
+                await anyio.to_thread.run_sync(load_sdk, self.settings.wire)
                 yield
                 return
             async with AsyncExitStack() as gateway:

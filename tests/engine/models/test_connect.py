@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import anyio
 import pytest
 
 from engine.issues import Code
+from engine.models.connect import load_sdk
 from engine.models.model_call import CostSource, ModelCallFailed, ModelFailure, Stop, Usage
 from engine.models.retries import MOST_TRIES
 from engine.models.scripted.script import (
@@ -256,3 +258,14 @@ async def test_a_server_that_is_not_there_is_tried_again_and_then_said(wire: Wir
         failure = await failed(asked)
     assert (failure.code, failure.status) == (Code.MODEL_UNREACHABLE, None)
     assert len(asked.calls) == MOST_TRIES
+
+
+def test_an_sdk_is_loaded_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wire, module in ((Wire.ANTHROPIC, "anthropic_speaking"), (Wire.OPENAI_CHAT, "openai_speaking")):
+        monkeypatch.delitem(sys.modules, f"engine.models.{module}", raising=False)
+        load_sdk(wire)
+        assert f"engine.models.{module}" in sys.modules
+    monkeypatch.delitem(sys.modules, "engine.models.openai_speaking")
+    monkeypatch.setitem(sys.modules, "openai", None)
+    load_sdk(Wire.OPENAI_CHAT)
+    assert "engine.models.openai_speaking" not in sys.modules
