@@ -48,7 +48,8 @@ def arm_text(arm: ArmInfo) -> str:
     parts = [f"{arm.name}: {agent}" if arm.name != arm.agent else agent]
     if arm.model:
         parts.append(f"model {arm.model}" + (f" over {arm.protocol}" if arm.protocol else ""))
-    parts += [f"{what} {value}" for what, value in (("effort", arm.effort), ("at", arm.endpoint.base_url)) if value]
+    said = (("from", arm.provider), ("effort", arm.effort), ("at", arm.endpoint.base_url))
+    parts += [f"{what} {value}" for what, value in said if value]
     if arm.temperature is not None:
         parts.append(f"temperature {arm.temperature:g}")
     if key := arm.endpoint.key_env or arm.endpoint.key_file:

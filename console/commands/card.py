@@ -12,6 +12,7 @@ from console.card_template import TEMPLATE
 from console.errors import Unusable
 from console.find_run import find_run
 from console.out import Out
+from console.plan_text import arm_text
 from console.runs_dir import RUNS_DIR
 from engine.layout import CARD
 from engine.readers.run_folder import TRIALDECK
@@ -129,8 +130,7 @@ def _summary(found: RunCard) -> Iterator[str]:
     for exclusion in found.exclusions:
         yield f"  without   {exclusion.task}: {exclusion.reason}"
     for arm in found.arms:
-        facts = " · ".join(part for part in (arm.agent, arm.model, arm.provider, arm.effort) if part)
-        yield f"arm         {arm.name}: {facts}"
+        yield f"arm         {arm_text(arm)}"
     yield f"attempts    {found.attempts} · seed {found.seed} · timeout factor {found.timeout_factor:g}"
     policy = found.retries
     yield f"retries     {', '.join(policy.causes) or 'none'}, at most {policy.most} times"
