@@ -4,6 +4,7 @@ one list."""
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 
@@ -150,10 +151,15 @@ def with_model(arm: ArmInfo, model: Mapping[str, str]) -> ArmInfo:
         endpoint=Endpoint(
             base_url=_address(model, what) if "base_url" in model else arm.endpoint.base_url,
             key_env=model.get("key_env", arm.endpoint.key_env),
-            key_file=model.get("key_file", arm.endpoint.key_file),
+            key_file=_lasting(model["key_file"]) if "key_file" in model else arm.endpoint.key_file,
             headers=_headers(model["headers"], what) if "headers" in model else arm.endpoint.headers,
         ),
     )
+
+
+def _lasting(path: str) -> str:
+    """A path that means the same wherever the run is gone on with."""
+    return path if not path or path.startswith("~") else os.path.abspath(path)
 
 
 def _temperature(model: Mapping[str, str], what: str) -> float:

@@ -77,7 +77,7 @@ def test_a_model_is_the_default_of_the_arms_that_call_one_and_don_t_say_their_ow
     first, own, keyed, oracle = name_arms(specs, [], defaults_of({**typed, "agent": None}))
     assert (first.model, first.effort, first.endpoint) == ("big", "low", Endpoint(base_url="http://h/v1", key_env="K"))
     assert (own.model, own.effort, own.endpoint.base_url) == ("small", "high", "http://h/v1")
-    assert (keyed.endpoint.key_env, keyed.endpoint.key_file) == ("", "f")
+    assert (keyed.endpoint.key_env, keyed.endpoint.key_file) == ("", str(Path.cwd() / "f"))
     assert (oracle.model, oracle.endpoint) == ("", Endpoint())
     with pytest.raises(AgentConfigInvalid, match="no arm calls a model"):
         name_arms(["oracle"], [], defaults_of(typed))
