@@ -4,9 +4,9 @@ one list."""
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -159,7 +159,7 @@ def with_model(arm: ArmInfo, model: Mapping[str, str]) -> ArmInfo:
 
 def _lasting(path: str) -> str:
     """A path that means the same wherever the run is gone on with."""
-    return path if not path or path.startswith("~") else os.path.abspath(path)
+    return path if not path or path.startswith("~") else str(Path(path).absolute())
 
 
 def _temperature(model: Mapping[str, str], what: str) -> float:
