@@ -217,7 +217,8 @@ class RunScreen(DeckScreen[None]):
         self._arranged()
 
     def on_filter_bar_kept(self, event: FilterBar.Kept) -> None:
-        self.on_filter_bar_changed(FilterBar.Changed(event.text))
+        if self.rows.filter is None or event.text != self.rows.filter.text or self._bar.error:
+            self.on_filter_bar_changed(FilterBar.Changed(event.text))
         if self.focused is None or not self.focused.display:
             self._table.focus()
 

@@ -23,6 +23,7 @@ import psutil
 from bench.console.terminal import SIZE, CursorRow, Terminal
 from bench.console.writer import Written
 from bench.figures import Check, Result, Say, Series, Unmeasurable, percentile
+from bench.with_parent import end_with_parent
 
 TRIALS = 1000
 RATE = 20_000
@@ -129,7 +130,7 @@ def start_writer(
     """`finished` of the trials are over before it is ready."""
     options = ["--trials", str(trials), "--rate", str(rate), "--seconds", str(seconds), "--finished", str(finished)]
     argv = [sys.executable, "-m", "bench.console.writer", str(run), *options]
-    writer = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    writer = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=end_with_parent)
     if line_of(writer).strip() != b"ready":
         stop(writer)
         raise Unmeasurable("the process that writes the events did not start")

@@ -12,6 +12,8 @@ import subprocess
 import termios
 import time
 
+from bench.with_parent import end_with_parent
+
 SIZE = (160, 45)
 CHUNK = 1 << 16
 END_SEC = 10.0
@@ -60,6 +62,7 @@ class Terminal:
             stderr=slave,
             env=environment | {"TERM": "xterm-256color", "COLORTERM": "truecolor"},
             start_new_session=True,
+            preexec_fn=end_with_parent,
         )
         os.close(slave)
 
