@@ -31,8 +31,8 @@ class AgentTraits(msgspec.Struct, frozen=True, kw_only=True):
 
     `wires`: model protocols it speaks, most usual first; empty: it calls no model of ours. `mcp`: transports of
     MCP servers it can be given, and `mcp_headers`: also where they want headers. `takes_skills`: it can be given a
-    folder of skills. `capsules`: tags of the runtime capsules that can carry it in; `installs_over_network`: without a
-    capsule its set-up needs the container's network.
+    folder of skills. `capsules`: tags of the runtime capsules that it is carried in with, all of them;
+    `installs_over_network`: its set-up needs the container's network.
     `needs_gateway`: it calls its model from within `main`. `parameters`: name -> what it means, in a line; those of
     the model (model, protocol, base_url, ...) are not among them.
     """

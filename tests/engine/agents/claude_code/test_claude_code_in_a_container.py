@@ -254,6 +254,7 @@ async def test_what_it_did_counts_when_its_time_is_up(rig: Rig, capsules: list[C
 async def test_it_works_in_an_image_that_has_nothing(
     rig: Rig, capsules: list[Capsule], tmp_path: Path, user: str
 ) -> None:
+    """Case 65: no certificates in it, and none are needed."""
     script = Script(turns=(Run(command="echo $((6*7)) > /tmp/answer.txt; echo $BASH_VERSION"), DONE))
     image = bare_image(tmp_path / "image")
     async with at_work(rig, parse_arm(ARM), Wire.ANTHROPIC, script, capsules, image=image, user=user) as work:
