@@ -16,7 +16,7 @@ from console.runs_dir import RUNS_DIR
 from engine.layout import EVENTS
 from engine.owner import engine_alive
 from engine.readers.run_folder import RunFolderReader
-from engine.runs.card import read_card
+from engine.runs.card import RunCard, read_card
 from engine.runs.endpoints import with_endpoints
 from engine.runs.from_card import plan_from_card
 from engine.runs.resume import Remaining, remaining
@@ -39,6 +39,7 @@ def resume(
     model_key_file: Annotated[
         list[str] | None, typer.Option(help="A file that holds the key; ARM=FILE.", metavar="FILE")
     ] = None,
+    model: Annotated[str | None, typer.Option(help="None but the one it has.", hidden=True)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what stays and what runs, and stop.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
@@ -49,6 +50,8 @@ def resume(
     card = read_card(folder)
     if engine_alive(folder):
         raise Unusable(f"{folder}: its engine still runs; `trialdeck watch {run}` shows it")
+    if model is not None:
+        _same_model(card, model)
     wanted = {"base_url": model_base_url or (), "key_env": model_key_env or (), "key_file": model_key_file or ()}
     card = with_endpoints(card, wanted, by=who_am_i())
     plan = plan_from_card(card, visible_environment(card.allowed_host_env))
@@ -68,6 +71,17 @@ def resume(
     raise typer.Exit(
         follow(folder, choose_output(plain=plain, as_json=as_json), engine=launch_engine(folder, resume=True))
     )
+
+
+def _same_model(card: RunCard, model: str) -> None:
+    """Another one would be another measurement (case 79)."""
+    others = [arm for arm in card.arms if arm.model and arm.model != model]
+    if others:
+        told = ", ".join(f"arm {arm.name}: {arm.model}" for arm in others)
+        raise Unusable(
+            f"--model {model} is another model than the run's ({told}), and what it measures can't change; without "
+            "--model the run goes on with its own, and `trialdeck run` starts one with another"
+        )
 
 
 def _state(folder: Path) -> RunState:
