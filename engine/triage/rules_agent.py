@@ -94,7 +94,10 @@ def time_up(case: TrialCase) -> Iterator[Finding]:
 
 
 def limit_reached(case: TrialCase) -> Iterator[Finding]:
-    """Turns, steps, tokens or money: by the session's own word for its end."""
+    """Turns, steps, tokens or money: by the engine's record, else by the session's own word for its end."""
+    if issues := case.issues(Code.AGENT_LIMIT_REACHED):
+        yield of_issue("limit_reached", Cause.BUDGET, issues[-1], "the agent's end")
+        return
     for trajectory in case.trajectories:
         if trajectory.ended and LIMIT_WORDS.search(trajectory.ended):
             last = trajectory.steps[-1].number if trajectory.steps else 0

@@ -120,6 +120,16 @@ def test_a_limit_in_the_session_s_own_end_is_budget(run: Run, word: str) -> None
     assert (run.propose().cause, found.strength) == (Cause.BUDGET, Strength.STRONG)
 
 
+def test_a_limit_that_the_engine_saw_is_budget_and_told_once(run: Run) -> None:
+    """Case 71: the verdict stands beside the limit."""
+    run.trial(issues=[issue(Code.AGENT_LIMIT_REACHED, severity=Severity.WARNING)]).session(
+        says(), ends("error_max_turns", error=True)
+    )
+    found = run.found("limit_reached")
+    assert found is not None and found.source == "the agent's end"
+    assert (run.propose().cause, found.strength) == (Cause.BUDGET, Strength.STRONG)
+
+
 def test_a_limit_in_the_middle_of_a_log_is_no_end(run: Run) -> None:
     run.trial(events=_exit(1)).file("agent/agent.log", "MaxTurnError: 250\n" + "more\n" * 9)
     assert run.found("limit_reached") is None
