@@ -17,6 +17,7 @@ from engine.analysis.given_families import CATEGORY, read_families
 from engine.analysis.trial_facts import ArmFacts, Seen, arm_of_table, arms_of_runs, merged
 from engine.readers.open_run import open_run
 from engine.state import RunState
+from engine.tables.review_table import read_reviews
 from screens.read_sessions import read_sessions
 
 
@@ -29,6 +30,7 @@ class Wanted:
     weights: tuple[str, ...] = ()
     attempts: int | None = None
     families: str = CATEGORY
+    reviews: str = ""
     sessions: bool = False
     labelled: bool = True
 
@@ -59,6 +61,7 @@ def analysis_of(paths: Sequence[Path], wanted: Wanted) -> tuple[Analysis, Inputs
             attempts=wanted.attempts,
             families=families,
             separator=separator,
+            reviews=read_reviews(Path(wanted.reviews).expanduser()) if wanted.reviews else None,
             notes=found.notes,
         )
     except (NoSuchArm, ValueError) as error:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from engine.analysis.analysis import Analysis, analyse
 from engine.analysis.arms import arm_refs, select
 from engine.analysis.given_families import CATEGORY, read_families
 from engine.analysis.sensitivity import Labels
 from engine.analysis.trial_facts import Seen, arms_of_runs
+from engine.tables.review_table import read_reviews
 from engine.text import clean_line
 from screens.comparing import LabelsOf, labels_of_runs
 from screens.read_sessions import read_sessions
@@ -19,13 +21,15 @@ from screens.source import RunSource
 @dataclass(frozen=True)
 class AnalysisWish:
     """Names of arms (all where there are none), benchmarks that also belong to the index, its weights; `families` is
-    `category`, `prefix:SEPARATOR` or a CSV file. `sessions`: whether those of all trials are read."""
+    `category`, `prefix:SEPARATOR` or a CSV file, `reviews` a CSV file or nothing. `sessions`: whether those of all
+    trials are read."""
 
     arms: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     attempts: int | None = None
     families: str = CATEGORY
+    reviews: str = ""
     sessions: bool = False
     labelled: bool = True
 
@@ -89,6 +93,7 @@ class Analysing:
                         for label, run in runs.items()
                         for trial, one in read_sessions(run, states[label]).items()
                     }
+                reviews = read_reviews(Path(wish.reviews).expanduser()) if wish.reviews else None
                 families, separator = read_families(wish.families)
                 chosen = select(arm_refs(states), wish.arms, join=True)
                 arms = arms_of_runs(states, labels, seen or {}, chosen)
@@ -101,6 +106,7 @@ class Analysing:
                     attempts=wish.attempts,
                     families=families,
                     separator=separator,
+                    reviews=reviews,
                 )
             except OSError as error:
                 return Analysed(key, problem=clean_line(f"{error.filename}: {error.strerror or error}"), seen=seen)

@@ -40,6 +40,12 @@ ANALYSIS = place(
         help="Families of tasks: category, prefix:SEPARATOR, or a CSV file with task,family",
         footer=51,
     ),
+    Action(
+        name="reviews",
+        keys=("v",),
+        label="reviews",
+        help="What came after: a CSV file with task,arm,attempt,review_minutes,reworked,reopened,abstained",
+    ),
     Action(name="compare", keys=("c",), label="compare", help="Compare the arms, task by task", footer=64),
     Action(name="export", keys=("e",), label="export", help="Write text, Markdown, JSON, CSV, HTML, SVG", footer=65),
     Action(name="step_back", keys=("escape",), label="back", help="Go back", footer=63, palette=False),

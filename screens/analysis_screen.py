@@ -325,11 +325,18 @@ class AnalysisScreen(DeckScreen[None]):
         hint = "category, prefix:SEPARATOR, or the path of a CSV file with task,family"
         self.query_one(EntryLine).ask("families", self.analysing.wish.families, MOST_TEXT, hint)
 
+    def action_reviews(self) -> None:
+        self.query_one(EntryLine).ask(
+            "reviews", self.analysing.wish.reviews, MOST_TEXT, "path of a CSV file; empty: none"
+        )
+
     def on_entry_line_kept(self, event: EntryLine.Kept) -> None:
         self.query_one(VerticalScroll).focus()
         text = event.text.strip()
         if event.what == "families":
             self._ask(families=text or CATEGORY)
+        elif event.what == "reviews":
+            self._ask(reviews=text)
         elif event.what == "weights":
             try:
                 self._ask(weights=weights_in(text))

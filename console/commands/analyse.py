@@ -38,6 +38,13 @@ def analyse(
     families: Annotated[
         str, typer.Option(help="Families of tasks: `category`, `prefix:SEPARATOR`, or a CSV file with task,family.")
     ] = "category",
+    reviews: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="What came after, a CSV file: task,arm,attempt,review_minutes,reworked,reopened,abstained.",
+        ),
+    ] = "",
     sessions: Annotated[
         bool, typer.Option("--sessions", help="Read every trial's session: steps, refusals, other models.")
     ] = False,
@@ -71,6 +78,7 @@ def analyse(
             weights=weights_of(weight or ()),
             attempts=attempts,
             families=families,
+            reviews=reviews,
             sessions=sessions,
             labelled=labels,
         )
@@ -81,6 +89,7 @@ def analyse(
         weights=tuple(weight or ()),
         attempts=attempts,
         families=families,
+        reviews=reviews,
         sessions=sessions,
         labelled=labels,
     )

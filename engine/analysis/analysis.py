@@ -18,10 +18,12 @@ from engine.analysis.pairs import form_pairs
 from engine.analysis.pass_at_k import PassAtK, pass_at_k
 from engine.analysis.rates import live_rate
 from engine.analysis.refusals import BothWays, both_ways
+from engine.analysis.reviews import ReviewRow, review_rows, unmatched
 from engine.analysis.score_by_steps import StepCurve, step_curve
 from engine.analysis.trial_facts import ArmFacts, benchmarks_of
 from engine.analysis.wording import listed, many
 from engine.tables.near_equal import near_equal_note
+from engine.tables.review_table import Review, Trial
 
 _MOST_K = 10
 
@@ -65,6 +67,7 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     step_curves: tuple[StepCurve, ...]
     effort_sweeps: tuple[EffortSweep, ...]
     refusals: tuple[BothWays, ...]
+    reviews: tuple[ReviewRow, ...] = ()
     families: tuple[FamilyDifference, ...]
     notes: tuple[str, ...]
     draws: int
@@ -79,13 +82,15 @@ def analyse(
     attempts: int | None = None,
     families: Mapping[str, str] | None = None,
     separator: str = "",
+    reviews: Mapping[Trial, Review] | None = None,
     notes: Sequence[str] = (),
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> Analysis:
     """The first arm is the baseline of differences. `also` are benchmarks that belong to the index though no run is of
     them; `attempts` states a task's attempts anew; `families` leads from a task to its family, `separator` ends the
-    family in a task's name, and without both the category is it. Raises ValueError as `indices` does."""
+    family in a task's name, and without both the category is it; `reviews` are what
+    people did with results afterwards. Raises ValueError as `indices` does."""
     there = benchmarks_of(arms)
     benchmarks = [*there, *(name for name in also if name not in there)]
     on = {benchmark: [arm for arm in arms if arm.of(benchmark)] for benchmark in there}
@@ -107,13 +112,19 @@ def analyse(
             sweep for name, own in on.items() for sweep in effort_sweeps(own, name, draws=draws, seed=seed)
         ),
         refusals=tuple(row for name, own in on.items() for row in both_ways(own, name)),
+        reviews=tuple(row for name, own in on.items() for row in review_rows(own, name, reviews or {})),
         families=tuple(
             row for name, own in on.items() for row in _families(own, name, families or {}, separator, draws, seed)
         ),
-        notes=(*_notes(arms, on), *notes),
+        notes=(*_notes(arms, on), *_of_reviews(arms, reviews), *notes),
         draws=draws,
         seed=seed,
     )
+
+
+def _of_reviews(arms: Sequence[ArmFacts], reviews: Mapping[Trial, Review] | None) -> list[str]:
+    lost = unmatched(arms, reviews) if reviews else 0
+    return [f"{many(lost, 'row')} of the reviews about no trial of these arms"] if lost else []
 
 
 def _ranked(arms: Sequence[ArmFacts], benchmark: str, draws: int, seed: int) -> list[Ranked]:

@@ -11,6 +11,7 @@ from engine.analysis.analysis import Analysis
 from engine.analysis.analysis_plots import EFFORT, STEPS, Plot, plots
 from engine.analysis.expected import Average
 from engine.analysis.plot_lines import plot_lines
+from engine.analysis.review_lines import review_lines
 from engine.analysis.score_by_steps import StepPoint
 
 NARROWEST = 80
@@ -59,6 +60,7 @@ def analysis_sections(found: Analysis, width: int, plot_height: int = 12) -> lis
         (STEPS, "Score against steps", _steps),
         (EFFORT, "Effort", _efforts),
         ("refusals", "Refusals and fallbacks, both ways", _refusals),
+        ("reviews", "Review and rework beside dollars, abstentions apart from errors", review_lines),
     ):
         body = [line.rstrip() for line in section(found, width)]
         for plot in (plot for plot in drawn if plot.of == name):

@@ -38,6 +38,19 @@ def amount(column: str, text: str) -> float | None:
     return value
 
 
+def quantity(column: str, text: str) -> float | None:
+    """A number from 0, with a decimal point; None for an empty cell. Raises CellInvalid."""
+    plain = text.strip()
+    if not plain:
+        return None
+    if _COMMAS.fullmatch(plain):
+        raise CellInvalid(f"{column} {plain!r} has a comma, decimal or of thousands; write it as 1234.5")
+    value = float(plain) if _NUMBER.fullmatch(plain) else math.nan
+    if not math.isfinite(value) or value < 0:
+        raise CellInvalid(f"{column} {plain!r} is no number from 0 (empty: unknown)")
+    return value
+
+
 def attempt_number(text: str) -> int:
     """From 1; an empty cell is the first. Raises CellInvalid."""
     plain = text.strip()

@@ -178,3 +178,12 @@ def test_names_of_arms_end_no_block_and_are_no_markup(tmp_path: Path) -> None:
     assert "\n````text\n" in text and "\n````\n" in text
     assert "<b>" not in told(path, "--html", "-").stdout
     assert ",'=```<b>," in told(path, "--csv").stdout
+
+
+def test_reviews_come_from_a_file_of_their_own(table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text("task,arm,attempt,review_minutes\ndjango__0,A,1,12\n")
+    (row,) = document(table, "--reviews", path)["reviews"]
+    assert (row["arm"], row["minutes"], row["reviewed"]) == ("A", 12.0, 1)
+    path.write_text("task,arm,attempt,review_minutes\ndjango__0,A,1,x\n")
+    assert "reviews.csv, row 2" in refused(table, "--reviews", path)

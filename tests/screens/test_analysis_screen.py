@@ -193,3 +193,16 @@ async def test_the_screen_looks_as_it_did(
     async with analysed(effort_runs.write(Path("runs")), size=size) as (_app, pilot, _screen):
         await pilot.press(*SECTIONS[section])
         await looks_as_kept(pilot, f"analysis-{section}-{size_name(size)}")
+
+
+async def test_reviews_are_read_from_a_file_that_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text("task,arm,review_minutes,abstained\ntask-00,sol low,30,\ntask-19,sol low,,1\n")
+    async with analysed(effort_runs.write(tmp_path / "runs")) as (app, pilot, _screen):
+        await pilot.press("v")
+        await pasted(pilot, str(path))
+        await pilot.press("enter")
+        await pilot.press("0", "end")
+        await until(pilot, lambda: "30 minutes of review" in screen_text(app), "they stand at the end")
+        await pilot.press("v", "end", "ctrl+u", *"x.csv", "enter")
+        await until(pilot, lambda: "x.csv: No such file" in screen_text(app), "no such file")
