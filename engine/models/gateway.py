@@ -190,6 +190,9 @@ class Gateway:
                 request.method, way.url, headers=headers, data=body, allow_redirects=False, proxy=proxy_of(way.url)
             )
         except (aiohttp.ClientError, OSError, ValueError) as error:
+            if isinstance(error, aiohttp.ClientResponseError):
+                words = "what answers at that address speaks no HTTP that can be read"
+                return self._refused(call, 502, ModelFailure(code=Code.MODEL_FAILED, words=words, retryable=True))
             if trouble and isinstance(trouble[0], TooLarge):
                 return self._refused(call, 413, _too_large())
             if trouble:

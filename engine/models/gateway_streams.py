@@ -16,6 +16,7 @@ from engine.models.model_call import ModelFailure
 from engine.models.unpacking import Unpacking, UnpackingFailed
 
 MOST_REQUEST = 64 << 20
+LOOK_SEC = 5.0
 
 
 class HungUp(Exception):
@@ -56,8 +57,7 @@ async def pieces_of(
     """The answer's body, unpacked. Raises AnswerBroken where it breaks off or nothing is heard for so long."""
     try:
         while True:
-            async with asyncio.timeout(silence_sec):
-                piece = await upstream.content.readany()
+            piece = await _next_of(upstream, silence_sec)
             if not piece:
                 break
             for unpacked in unpacking.feed(piece):
@@ -75,6 +75,22 @@ async def pieces_of(
         raise AnswerBroken(structs.replace(failure_of_error(broken), status=upstream.status)) from None
     except (aiohttp.ClientError, OSError) as error:
         raise AnswerBroken(structs.replace(failure_of_error(error), status=upstream.status)) from None
+
+
+async def _next_of(upstream: aiohttp.ClientResponse, silence_sec: float) -> bytes:
+    """Looks at the connection now and then: garbage between chunks ends it, and whoever waits is not told."""
+    waited = 0.0
+    while True:
+        try:
+            async with asyncio.timeout(min(LOOK_SEC, silence_sec - waited)) as look:
+                return await upstream.content.readany()
+        except TimeoutError:
+            waited += LOOK_SEC
+            if not look.expired() or waited >= silence_sec:
+                raise
+        connection = upstream.connection
+        if connection is None or connection.protocol is None or connection.protocol.exception() is not None:
+            raise aiohttp.ClientPayloadError
 
 
 async def or_hung_up(sending: Awaitable[object]) -> None:

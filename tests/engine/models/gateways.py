@@ -134,9 +134,10 @@ def saying(data: bytes) -> Serve:
     """A server that answers every request with these bytes and hangs up."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await request_of(reader)
-        writer.write(data)
-        await writer.drain()
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            await request_of(reader)
+            writer.write(data)
+            await writer.drain()
         writer.close()
 
     return serve
