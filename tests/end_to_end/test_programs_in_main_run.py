@@ -13,6 +13,7 @@ import pytest
 from engine.agents.capsules import codex, mini_swe_agent
 from engine.agents.capsules.capsule import Capsule
 from engine.agents.capsules.python_v1 import PYTHON_TAG
+from engine.issues import Code
 from engine.models.scripted.script import ContextFull, CutOff, Done, Refuse, Run, Script, Tokens, Turn
 from engine.models.scripted.server import ScriptedServer
 from engine.models.settings import Wire
@@ -133,7 +134,7 @@ async def test_why_codex_gave_up_is_told_once_and_its_work_is_judged(
     built_capsules(*TAGS[CODEX])
     trial = await outcome(tmp_path, CODEX, Run(command="echo 42 > /app/answer.txt"), ContextFull(times=0))
     assert trial.state == "passed" and codes(trial) == {"model_context_full", "agent_exit_nonzero"}
-    assert [issue.code for issue in trial.issues].count("model_context_full") == 1
+    assert [issue.code for issue in trial.issues].count(Code.MODEL_CONTEXT_FULL) == 1
 
 
 async def test_an_answer_that_is_cut_off_is_told_of_mini_swe_agent(
