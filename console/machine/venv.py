@@ -23,6 +23,8 @@ ROOM_GB = 1.0
 VENV_LIMIT = 180.0
 PIP_LIMIT = 1200.0
 ASK_LIMIT = 20.0
+# What another extra holds already, as pyproject.toml has it.
+HELD_BY = {"dev": frozenset({"browser", "models"})}
 
 
 def python_in(root: Path) -> Path:
@@ -35,13 +37,20 @@ def digest(root: Path, python: str = sys.version, executable: str = sys.executab
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
-def is_ready(root: Path, extras: frozenset[str], wanted: str) -> bool:
-    """Whether the environment was finished for this digest, with at least these extras."""
+def stamped(root: Path) -> tuple[str, frozenset[str]]:
+    """The digest and the extras of the last whole installation; empty where there is none to be trusted."""
     try:
         stamp = json.loads((root / FOLDER / STAMP).read_text(encoding="utf-8"))
-        return stamp["digest"] == wanted and extras <= set(stamp["extras"]) and python_in(root).exists()
+        return str(stamp["digest"]), frozenset(str(name) for name in stamp["extras"])
     except (OSError, ValueError, KeyError, TypeError):
-        return False
+        return "", frozenset()
+
+
+def is_ready(root: Path, extras: frozenset[str], wanted: str) -> bool:
+    """Whether the environment was finished for this digest, with at least these extras."""
+    made_for, there = stamped(root)
+    held = there.union(*(HELD_BY.get(name, frozenset()) for name in there))
+    return made_for == wanted and extras <= held and python_in(root).exists()
 
 
 def ensure_venv(root: Path, progress: Progress, extras: frozenset[str] = frozenset()) -> Path:
@@ -55,6 +64,8 @@ def ensure_venv(root: Path, progress: Progress, extras: frozenset[str] = frozens
         return python
     require_space(root, ROOM_GB, f"making {FOLDER}")
     progress.say(f"Setting up {FOLDER} with Python {sys.version.split()[0]}:")
+    # What was there stays: `./dev demo` takes nothing from `./dev test`, which would install it all anew.
+    extras = extras | stamped(root)[1]
     _create(root, progress)
     # Without the stamp an interrupted installation is taken up again instead of trusted.
     stamp = root / FOLDER / STAMP

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from console.machine.venv import FOLDER, STAMP, digest, explain, is_ready, python_in
+from console.machine import venv
+from console.machine.progress import Progress
+from console.machine.venv import FOLDER, HELD_BY, STAMP, digest, ensure_venv, explain, is_ready, python_in, stamped
 
 DEV = frozenset({"dev"})
+MODELS = frozenset({"models"})
 NONE: frozenset[str] = frozenset()
 
 
@@ -36,6 +40,31 @@ def test_one_without_the_extras_is_completed_and_one_with_more_serves(checkout: 
     assert not is_ready(checkout, DEV, digest(checkout))
     finish(checkout, DEV)
     assert is_ready(checkout, NONE, digest(checkout))
+
+
+def test_what_one_extra_holds_of_another_is_not_installed_again(checkout: Path) -> None:
+    finish(checkout, DEV)
+    assert is_ready(checkout, MODELS, digest(checkout))
+    finish(checkout, MODELS)
+    assert not is_ready(checkout, DEV, digest(checkout))
+
+
+def test_an_extra_holds_what_is_said_of_it() -> None:
+    project = tomllib.loads((Path(venv.__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    for whole, parts in HELD_BY.items():
+        for part in parts:
+            assert set(extras[part]) <= set(extras[whole])
+
+
+def test_extras_that_were_there_are_kept_when_others_come(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finish(checkout, MODELS)
+    installed: list[frozenset[str]] = []
+    monkeypatch.setattr(venv, "_create", lambda root, progress: None)
+    monkeypatch.setattr(venv, "_install", lambda root, extras, progress: installed.append(extras))
+    ensure_venv(checkout, Progress(), frozenset({"harbor"}))
+    assert installed == [frozenset({"harbor", "models"})]
+    assert stamped(checkout) == (digest(checkout), frozenset({"harbor", "models"}))
 
 
 def test_a_changed_project_file_or_python_or_place_asks_for_a_new_one(checkout: Path, tmp_path: Path) -> None:
