@@ -117,6 +117,7 @@ class TrialDeckApp(App[None]):
         self._compared = False
         self.leaving = AppLeaving(self)
         self.collector = Collector()
+        self._screens = 0
 
     # --- life ---
 
@@ -204,7 +205,7 @@ class TrialDeckApp(App[None]):
 
     def _close_unshown(self) -> None:
         if self.sources.keep_only(self._shown()):
-            self.collector.run_closed()
+            self.collector.left()
         self.habits.runs_closed(self.sources.all)
         for source in self._dirty.keys() - set(self.sources.all):
             del self._dirty[source]
@@ -255,6 +256,9 @@ class TrialDeckApp(App[None]):
         screen = self._following()
         if screen is not None and any(source.live for source in _sources_of(screen)):
             screen.clock_ticked(self.clock())
+        if len(self.screen_stack) < self._screens:
+            self.collector.left()
+        self._screens = len(self.screen_stack)
         self.collector.tick()
 
     async def on_event(self, event: events.Event) -> None:

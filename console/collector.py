@@ -1,9 +1,9 @@
 """When Python's garbage collector walks through everything: never while a key may wait for it.
 
 A whole collection of a console that shows 100,000 trials takes a fifth of a second, and the interpreter starts one
-whenever enough was allocated: while rows are sorted, say. So small collections go on as ever, and whole ones wait
-until nobody has pressed a key for a while. What a run adds up to is frozen: the collector need not walk through it.
-When a run is closed, all is thawed again, so that what it left is found.
+whenever enough was allocated: while rows are sorted, say. So small collections go on as ever, and what outlived them is
+frozen between two keys, which costs nothing: the collector need not walk through it any more. Only where something was
+left behind, a run or a screen, all is thawed and looked through, once nobody has pressed a key for a good while.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from collections.abc import Callable
 
 THRESHOLDS = (1_000, 4, 1_000_000)
 """Of the collector's generations: small collections often, so that each is short; whole ones not by themselves."""
-IDLE_SEC = 3.0
-"""Without a key for so long, a person reads."""
+SETTLE_SEC = 3.0
+"""Without a key for so long, what is there is frozen."""
+IDLE_SEC = 10.0
+"""Without a key for so long, a person reads: a whole collection may take its time."""
 ENOUGH = 100
-"""Collections of the middle generation (4,000 objects each that stayed) after which a whole one is worth its time."""
+"""Collections of the middle generation (4,000 objects each that stayed) after which freezing is worth it."""
 TOO_MANY = 20_000
-"""After so many it is due, whether keys are pressed or not."""
+"""After so many a whole one is due, whether keys are pressed or not."""
 
 
 class Collector:
@@ -28,7 +30,7 @@ class Collector:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._key_at = clock()
-        self._thaw = False
+        self._left = False
 
     def begin(self) -> None:
         """What was imported so far stays."""
@@ -38,19 +40,22 @@ class Collector:
     def key(self) -> None:
         self._key_at = self._clock()
 
-    def run_closed(self) -> None:
-        """What is left of it may be among what was frozen."""
-        self._thaw = True
+    def left(self) -> None:
+        """A run or a screen was left: what was frozen with it may be garbage now."""
+        self._left = True
 
-    def tick(self) -> bool:
-        """Whether it collected."""
-        waiting = gc.get_count()[2]
-        idle = self._clock() - self._key_at >= IDLE_SEC
-        if waiting < TOO_MANY and not (idle and (self._thaw or waiting >= ENOUGH)):
-            return False
-        if self._thaw:
+    def tick(self) -> str:
+        """What it did: `all` was looked through, `settled`, or nothing."""
+        waiting, idle = gc.get_count()[2], self._clock() - self._key_at
+        if waiting >= TOO_MANY or (self._left and idle >= IDLE_SEC):
+            self._left = False
             gc.unfreeze()
-            self._thaw = False
-        gc.collect()
-        gc.freeze()
-        return True
+            gc.collect()
+            gc.freeze()
+            return "all"
+        if waiting >= ENOUGH and idle >= SETTLE_SEC:
+            gc.collect(1)
+            gc.freeze()
+            gc.collect()  # of what is not frozen: next to nothing; it begins to count anew
+            return "settled"
+        return ""

@@ -10,7 +10,7 @@ from weakref import ref
 import pytest
 
 from console.app import TrialDeckApp
-from console.collector import ENOUGH, IDLE_SEC, THRESHOLDS, TOO_MANY, Collector
+from console.collector import ENOUGH, IDLE_SEC, SETTLE_SEC, THRESHOLDS, TOO_MANY, Collector
 from screens.home_screen import HomeScreen
 from screens.run_screen import RunScreen
 from tests.screens import fake_run
@@ -39,11 +39,11 @@ def test_nothing_is_collected_while_keys_are_pressed_and_all_of_it_afterwards(co
     collector = Collector(clock)
     counts[2] = ENOUGH
     for _ in range(10):
-        clock.now += IDLE_SEC - 0.1
-        assert not collector.tick()
+        clock.now += SETTLE_SEC - 0.1
+        assert collector.tick() == ""
         collector.key()
-    clock.now += IDLE_SEC
-    assert collector.tick()
+    clock.now += SETTLE_SEC
+    assert collector.tick() == "settled"
 
 
 def test_an_idle_console_with_nothing_to_collect_leaves_it(counts: list[int]) -> None:
@@ -51,13 +51,13 @@ def test_an_idle_console_with_nothing_to_collect_leaves_it(counts: list[int]) ->
     collector = Collector(clock)
     clock.now = 1000.0
     counts[2] = ENOUGH - 1
-    assert not collector.tick()
+    assert collector.tick() == ""
 
 
 def test_memory_comes_before_keys_in_the_end(counts: list[int]) -> None:
     collector = Collector(Clock())
     counts[2] = TOO_MANY
-    assert collector.tick()
+    assert collector.tick() == "all"
 
 
 def test_what_was_frozen_with_a_run_is_found_once_the_run_is_closed(counts: list[int]) -> None:
@@ -74,10 +74,21 @@ def test_what_was_frozen_with_a_run_is_found_once_the_run_is_closed(counts: list
     clock.now = IDLE_SEC
     gc.collect()
     assert gone() is not None  # frozen: no collection looks at it
-    assert not collector.tick()
-    collector.run_closed()
-    assert collector.tick()
+    assert collector.tick() == ""
+    collector.left()
+    assert collector.tick() == "all"
     assert gone() is None
+
+
+def test_what_was_left_waits_for_a_longer_pause_than_what_settles(counts: list[int]) -> None:
+    clock = Clock()
+    collector = Collector(clock)
+    collector.left()
+    counts[2] = ENOUGH
+    clock.now = IDLE_SEC - 0.1
+    assert collector.tick() == "settled"
+    clock.now = IDLE_SEC
+    assert collector.tick() == "all" and collector.tick() == "settled"
 
 
 def test_the_thresholds_let_no_whole_collection_begin_by_itself() -> None:
@@ -103,4 +114,4 @@ async def test_the_app_tells_of_keys_and_of_runs_that_are_closed(tmp_path: Path)
         assert app.collector._key_at == 7.0
         await until(pilot, lambda: isinstance(app.screen, RunScreen) and read_and_painted(app), "the run is read")
         await pilot.press("escape")
-        await until(pilot, lambda: app.collector._thaw, "what the closed run left will be looked for")
+        await until(pilot, lambda: app.collector._left, "what the closed run left will be looked for")
