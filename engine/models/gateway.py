@@ -31,7 +31,7 @@ from engine.models.scrubbed import scrubbed, secrets_of
 from engine.models.settings import ModelSettings, Wire
 from engine.models.speaking import ANSWER_SEC, CONNECT_SEC, SILENCE_SEC
 from engine.models.unpacking import Unpacking, UnpackingFailed
-from engine.models.way_upstream import Way, headers_back, headers_upstream, passing_words, proxy_of, way_of
+from engine.models.way_upstream import Way, headers_back, headers_upstream, host_trust, passing_words, proxy_of, way_of
 from engine.text import clean_line
 
 SOCKET = "socket"
@@ -107,7 +107,7 @@ class Gateway:
             self._stop_listening()
             raise GatewayUnusable(f"the gateway can't listen at {self._path}: {error.strerror or error}") from None
         # A connection of its own for each: servers that close an idle one just then would cost a try.
-        connector = aiohttp.TCPConnector(force_close=True, limit=MOST_AT_ONCE)
+        connector = aiohttp.TCPConnector(force_close=True, limit=MOST_AT_ONCE, ssl=host_trust())
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),

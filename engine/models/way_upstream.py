@@ -6,8 +6,10 @@ opens none of it for what runs in `main`.
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import re
+import ssl
 import urllib.request
 from urllib.parse import urlsplit
 
@@ -122,6 +124,12 @@ def headers_back(given: CIMultiDictProxy[str] | CIMultiDict[str]) -> CIMultiDict
     """What the server sent, without what was for this connection, or for a browser."""
     dropped = _OF_ONE_CONNECTION | _NOT_BACK | _named_by_connection(given)
     return CIMultiDict((name, value) for name, value in given.items() if name.lower() not in dropped)
+
+
+@functools.cache
+def host_trust() -> ssl.SSLContext:
+    """What this host trusts (and SSL_CERT_FILE, where it is set)."""
+    return ssl.create_default_context()
 
 
 def proxy_of(url: str) -> str | None:

@@ -46,8 +46,13 @@ def error_of(turn: Fail | Filter | ContextFull, wire: Wire) -> tuple[int, dict[s
     if isinstance(turn, ContextFull):
         words = "prompt is too long: 210000 tokens > 200000 maximum"
         code = "context_length_exceeded"
-        if wire is not Wire.ANTHROPIC:
+        if wire is Wire.OPENAI_RESPONSES:
             words = "Your input exceeds the context window of this model. Please adjust your input and try again."
+        elif wire is Wire.OPENAI_CHAT:
+            words = (
+                "This model's maximum context length is 200000 tokens. However, your messages resulted in 210000 "
+                "tokens. Please reduce the length of the messages."
+            )
     else:
         words = "Output blocked by content filtering policy"
         code = "content_filter"

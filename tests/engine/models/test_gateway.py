@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+import ssl
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -379,6 +382,52 @@ async def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     async with played(saying(answer(chat_answer()))) as opened:
         assert (await opened.ask())[0] == 200
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """One for 127.0.0.1 that nobody vouches for, and its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("no openssl on this machine: no certificate can be made")
+    folder = tmp_path_factory.mktemp("certificate")
+    made, key = folder / "certificate.pem", folder / "key.pem"
+    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    more = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(made)]
+    subprocess.run([*command, *more], check=True, capture_output=True)
+    return made, key
+
+
+@pytest.mark.parametrize("trusted", [False, True], ids=["not trusted", "trusted by the host"])
+async def test_the_host_decides_which_certificates_are_trusted(
+    certificate: tuple[Path, Path], trusted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case 65: what the task's image trusts, or has no bundle for, plays no part."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    host = ssl.create_default_context(cafile=str(certificate[0])) if trusted else ssl.create_default_context()
+    monkeypatch.setattr("engine.models.gateway.host_trust", lambda: host)
+    server = await asyncio.start_server(saying(answer(chat_answer())), "127.0.0.1", 0, ssl=context)
+    address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with server, gateway(settings(address)) as opened:
+        status, said = await opened.ask()
+    (call,) = opened.calls
+    if trusted:
+        assert (status, call.failure) == (200, None)
+        return
+    assert status == 502
+    assert "self-signed certificate" in said
+    assert call.failure is not None
+    assert (call.failure.code, call.failure.retryable) == (Code.MODEL_UNTRUSTED, False)
+
+
+async def test_a_websocket_is_refused_so_that_http_is_taken_at_once() -> None:
+    """Codex tries one first: told 404 it tries again and again."""
+    async with scripted(Wire.OPENAI_RESPONSES, Say(text="one")) as (opened, server):
+        given = {"upgrade": "websocket", "connection": "upgrade"}
+        async with opened.client.get("/v1/responses", headers=given) as said:
+            assert said.status == 426
+        assert server.requests == []
 
 
 async def test_the_socket_is_open_to_every_user_of_main_and_gone_afterwards() -> None:
