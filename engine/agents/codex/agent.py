@@ -40,6 +40,7 @@ HOME = "/opt/trialdeck/codex"
 SESSIONS = f"{LOGS_AGENT}/sessions"
 """Its own record of the session says more than its events: it is kept with the agent's logs."""
 _VERSION_SEC = 60.0
+_REMOVE_SEC = 30.0
 _SAYS_VERSION = re.compile(r"codex-cli (\S+)")
 
 
@@ -136,6 +137,8 @@ class CodexAgent:
             (home / "config.toml").write_bytes(config)
             (home / "config.toml").chmod(0o666)
             (home / "sessions").symlink_to(SESSIONS)
+            # What the agent of an earlier step left there may belong to another user.
+            await session.environment.execute(["rm", "-rf", HOME], user="0", timeout_sec=_REMOVE_SEC)
             await session.environment.upload(sessions, SESSIONS)
             await session.environment.upload(root / "home", str(Path(HOME).parent))
 

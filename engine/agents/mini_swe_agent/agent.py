@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 
 from engine.agents.agent import AgentEnd, AgentSession
-from engine.agents.capsules.mini_swe_agent import PACKAGE, tag_of
+from engine.agents.capsules.mini_swe_agent import PACKAGE, PACKAGES, tag_of
 from engine.agents.capsules.python_v1 import PYTHON
 from engine.agents.in_main.carried import carried
 from engine.agents.in_main.forwarder import Forwarder
@@ -39,6 +39,7 @@ ENV = {
 """Commands of the agent inherit these; none of them says where Python looks for its modules."""
 _LAUNCH = Path(__file__).with_name("launch.py")
 _VERSION_SEC = 120.0
+_REMOVE_SEC = 30.0
 _SAYS_VERSION = re.compile(r"^version (\S+)$", re.MULTILINE)
 _ASK_VERSION = "import minisweagent; print('version', minisweagent.__version__)"
 
@@ -64,7 +65,8 @@ class MiniSweAgent:
         if self._arm.install == CAPSULE:
             self._python = capsules[tag_of(self._arm.version)].programs[PYTHON]
         else:
-            self._python = await pip_install(session, PACKAGE, self._arm.version)
+            pinned = await anyio.Path(PACKAGES).read_bytes()
+            self._python = await pip_install(session, PACKAGE, self._arm.version, pinned=pinned)
         self._forwarder = await Forwarder.start(session, "python", self._python)
         config = config_json(self._arm, session.model.settings, self._forwarder.address)
         await self._put_home(session, config)
@@ -98,6 +100,8 @@ class MiniSweAgent:
                 file.write_bytes(content)
                 file.chmod(0o644)
             folder.chmod(0o755)
+            # What the agent of an earlier step left there may belong to another user.
+            await session.environment.execute(["rm", "-rf", HOME], user="0", timeout_sec=_REMOVE_SEC)
             await session.environment.upload(Path(made), str(Path(HOME).parent))
 
     async def _check_version(self, session: AgentSession) -> None:

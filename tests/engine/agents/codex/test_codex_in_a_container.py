@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from engine.agents.arms import parse_arm
@@ -17,6 +18,7 @@ from engine.agents.capsules.codex import VERSION, tag_of
 from engine.agents.capsules.node import NODE_TAG
 from engine.agents.capsules.python_v1 import PYTHON_TAG
 from engine.agents.codex.agent import HOME, SESSIONS, CodexAgent
+from engine.environments.environment import ExecResult
 from engine.issues import Code, TrialFailed
 from engine.models.scripted.script import Done, Fail, Hang, Run, Script, Tokens, Use
 from engine.models.settings import Wire
@@ -115,6 +117,22 @@ async def test_an_image_with_next_to_nothing_and_a_user_without_rights_will_do(
     async with at_work(rig, parse_arm(ARM), Wire.OPENAI_RESPONSES, script, capsules, image=image, user="agent") as work:
         assert (await work.do()).exit_code == 0
         assert await work.said("cat", "/tmp/answer.txt") == "42\n"
+
+
+async def test_the_agent_of_a_later_step_may_be_another_user(rig: Rig, capsules: list[Capsule]) -> None:
+    script = Script(turns=(DONE,))
+    async with at_work(rig, parse_arm(ARM), Wire.OPENAI_RESPONSES, script, capsules) as work:
+        assert (await work.do()).exit_code == 0
+        await work.said("rm", "-rf", SESSIONS)  # between steps the trial empties the logs
+
+        async def as_nobody(command: Sequence[str], **how: Any) -> ExecResult:
+            return await execute(command, **{"user": "nobody", **how})
+
+        execute = work.given.execute
+        work.agent = CodexAgent(work.given.arm)
+        work.given = msgspec.structs.replace(work.given, user="nobody", execute=as_nobody)
+        assert (await work.do()).exit_code == 0
+        assert work.issues == [] and "could not" not in work.log
 
 
 async def test_mcp_servers_of_both_kinds_and_the_task_s_skills_are_there(
