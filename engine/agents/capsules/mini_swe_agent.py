@@ -22,7 +22,7 @@ PACKAGE = "mini-swe-agent"
 VERSION = "2.4.6"
 """The version that is taken where none is asked for."""
 _PREFIX = f"{PACKAGE}-"
-_PACKAGES = Path(__file__).with_name("mini_swe_agent_packages.txt")
+PACKAGES = Path(__file__).with_name("mini_swe_agent_packages.txt")
 _NOT_NEEDED = frozenset({"datasets"})
 _UNUSED = ("bin", "litellm/proxy/_experimental/out")
 """Programs that name an interpreter of this machine, and the web pages of a server that is never started."""
@@ -38,7 +38,7 @@ def _make(tag: str, folder: Path, say: Say) -> Contents:
     site = packages_of(folder)
     with tempfile.TemporaryDirectory(prefix="pip-", dir=folder.parent) as aside:
         wanted = Path(aside) / "wanted.txt"
-        wanted.write_text(f"{_PACKAGES.read_text()}{PACKAGE}=={version}\n")
+        wanted.write_text(f"{PACKAGES.read_text()}{PACKAGE}=={version}\n")
         say(f"download {PACKAGE} {version} and the packages it needs (100 MB)")
         install_wheels(f"{PACKAGE} {version}", wanted, site)
     for path in _UNUSED:

@@ -51,14 +51,16 @@ async def npm_install(session: AgentSession, package: str, version: str, *, node
     return program, f"{folder}/node_modules/{package}"
 
 
-async def pip_install(session: AgentSession, package: str, version: str) -> str:
-    """Into a virtual environment of the image's Python. Returns its Python, in `main`. Raises TrialFailed."""
+async def pip_install(session: AgentSession, package: str, version: str, *, pinned: bytes) -> str:
+    """Into a virtual environment of the image's Python, with exactly the packages that are `pinned`, lines of a file
+    of requirements. Returns its Python, in `main`. Raises TrialFailed."""
     folder = f"{INSTALLED}/{package}"
-    what = f"{package} {version}"
+    what, wanted = f"{package} {version}", f"{INSTALLED}/{package}.txt"
+    await session.environment.upload_bytes(pinned + f"{package}=={version}\n".encode(), wanted)
     await _install(session, ["python3", "-m", "venv", folder], what, "Python with venv")
     python = f"{folder}/bin/python3"
-    words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    await _install(session, [python, *words, f"{package}=={version}"], what, "Python with pip")
+    words = ["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check", "--no-input"]
+    await _install(session, [python, *words, "--requirement", wanted], what, "Python with pip")
     return python
 
 
