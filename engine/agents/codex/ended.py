@@ -8,6 +8,7 @@ from collections.abc import Callable
 from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.models.failure_words import code_of_text
 from engine.text import clean_line
+from engine.trajectories.codex_events import HARMLESS
 from engine.trajectories.untyped import Record, as_json, record, text
 
 _TRIES_AGAIN = "Reconnecting..."
@@ -21,8 +22,6 @@ _AT_CAPACITY = "is at capacity"
 _NOBODY = "waiting for network"
 _CUT_OFF = "reason: max_output_tokens"
 _MCP_SERVERS = "required MCP servers failed to initialize"
-_HARMLESS = "Model metadata for"
-"""Of a model that this version doesn't know; it works all the same."""
 _WORDS_CHARS = 300
 _MOST_NOTES = 20
 
@@ -113,7 +112,7 @@ class CodexEnd:
             self._stop()
 
     def _note(self, line: int, words: str) -> None:
-        if words and not words.startswith(_HARMLESS) and words not in self._notes and len(self._notes) < _MOST_NOTES:
+        if words and not words.startswith(HARMLESS) and words not in self._notes and len(self._notes) < _MOST_NOTES:
             self._first_note = self._first_note or line
             self._notes.append(words)
 

@@ -155,6 +155,14 @@ def test_codex_events_are_steps_that_end_where_something_came_back(tmp_path: Pat
     assert last.message == "Fixed." and found.ended == "completed"
 
 
+def test_codexs_word_about_a_model_it_does_not_know_is_no_error(tmp_path: Path) -> None:
+    item = {"id": "item_9", "type": "error", "message": "Model metadata for `m` not found. Defaulting to fallback."}
+    odd = {"id": "item_10", "type": "error", "message": "Odd."}
+    said = [{"type": "item.completed", "item": each} for each in (item, odd)]
+    found = read(write_lines(tmp_path / "codex.txt", [*sessions.codex_events(), *said]))
+    assert [words for _, words in found.errors if "metadata" in words or "Odd" in words] == ["Odd."]
+
+
 def test_codex_events_that_run_side_by_side_are_one_step(tmp_path: Path) -> None:
     def event(stage: str, name: str) -> dict[str, Any]:
         return {"type": f"item.{stage}", "item": {"id": name, "type": "command_execution", "command": name}}
