@@ -170,6 +170,13 @@ def test_answers_cut_off_and_counts_that_can_t_be_are_warned_of() -> None:
     ]
 
 
+def test_calls_of_tools_that_nobody_can_read_are_counted_and_are_the_models() -> None:
+    message = "calls of tools whose arguments are no JSON in 1 of 2 answers"
+    assert told([ok(Stop.MALFORMED), ok()]) == [(Severity.WARNING, Code.MODEL_CALL_MALFORMED, message)]
+    (issue,) = model_issues([ok(), ok(Stop.MALFORMED)], BADLY)
+    assert issue.severity is Severity.ERROR and [fact.label for fact in issue.evidence] == ["the last answer"]
+
+
 def test_a_failure_that_is_not_tried_again_and_was_overcome_keeps_its_code() -> None:
     assert told([bad(FULL), ok()]) == [
         (
