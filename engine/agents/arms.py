@@ -13,6 +13,7 @@ import msgspec
 from engine.agents.agent import AgentConfigInvalid, AgentTraits
 from engine.agents.registry import AGENTS, make_agent, traits_of
 from engine.events import ArmInfo, Endpoint
+from engine.models.scrubbed import scrubbed
 from engine.models.settings import Wire
 
 MODEL_PARAMETERS: dict[str, str] = {
@@ -56,8 +57,10 @@ def parse_arm(text: str, name: str | None = None, defaults: Mapping[str, str] = 
     while colon and position < len(rest):
         found = _PAIR.match(rest, position)
         if found is None:
+            before, equals, _ = scrubbed(rest[position:], ()).partition("=")
+            shown = f"{before}=…" if equals else before  # what was meant for a value may be a key
             raise AgentConfigInvalid(
-                f'agent "{agent}": expected key=value at "{rest[position:]}" (a comma inside a value is written \\,)'
+                f'agent "{agent}": expected key=value at "{shown}" (a comma inside a value is written \\,)'
             )
         key, value = found.group(1), re.sub(r"\\([,\\])", r"\1", found.group(2))
         if key in parameters:

@@ -81,6 +81,12 @@ def test_an_arm_that_cant_run_says_why(text: str, words: list[str]) -> None:
         assert word in message
 
 
+@pytest.mark.parametrize("text", ["headers.x-api-key=0123456789abcdef", "sk-0123456789abcdef0123456789"])
+def test_what_may_be_a_key_is_not_said_again(text: str) -> None:
+    message = refusal(f"command:{text}")
+    assert "expected key=value" in message and "0123456789abcdef" not in message
+
+
 def test_a_folder_without_trials_is_no_run_to_replay(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "no run folder" in refusal(f"replay:run={tmp_path}")
