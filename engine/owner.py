@@ -15,6 +15,7 @@ import msgspec
 import psutil
 
 from engine.layout import ENGINE, EVENTS, HOST_SAMPLES
+from engine.regular_file import regular_file
 
 SILENT_SEC = 120.0
 """A run on another host that has written nothing for so long gives no sign of life any more; a live one samples its
@@ -76,9 +77,13 @@ def _started_elsewhere(pid: int) -> float | None:
         return None
 
 
+_MOST_OWNER = 1 << 20
+
+
 def read_owner(run_folder: Path) -> Owner | None:
     try:
-        return msgspec.json.decode((run_folder / ENGINE).read_bytes(), type=Owner)
+        with regular_file(run_folder / ENGINE) as file:
+            return msgspec.json.decode(file.read(_MOST_OWNER), type=Owner)
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
+from engine.regular_file import regular_file
 from engine.text import clean_line
 from engine.trajectories.object_walk import ObjectWalk
 from engine.trajectories.untyped import decoded, number, record, text, whole
@@ -78,7 +79,7 @@ class CastFile:
         if self.version == 1:
             return OUTPUT, self._frames[number_]
         try:
-            with self.path.open("rb") as file:
+            with regular_file(self.path) as file:
                 file.seek(self._offsets[number_])
                 line = file.readline(MOST_LINE)
             found = json.loads(line.decode("utf-8", "replace"), strict=False)
@@ -93,7 +94,7 @@ class CastFile:
     def index_more(self, most: int = 16 * _CHUNK) -> bool:
         """Reads about `most` bytes on; whether anything was new. Raises nothing."""
         try:
-            with self.path.open("rb") as file:
+            with regular_file(self.path) as file:
                 self.size = os.fstat(file.fileno()).st_size
                 if not self.version and not self.problem and not self._begin(file):
                     return False
@@ -191,7 +192,7 @@ class CastFile:
 def is_cast(path: Path) -> bool:
     """By its beginning. Raises nothing."""
     try:
-        with path.open("rb") as file:
+        with regular_file(path) as file:
             head = file.read(4_096)
     except OSError:
         return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.layout import CHANGES
+from engine.regular_file import regular_file
 from engine.text import clean_line
 from engine.trajectories.untyped import decoded, items, text
 
@@ -100,7 +101,7 @@ def _changes(folder: Path) -> list[Entry]:
 def is_text(path: Path) -> bool:
     """By its beginning: no NUL stands in it. Raises nothing."""
     try:
-        with path.open("rb") as file:
+        with regular_file(path) as file:
             return b"\0" not in file.read(_HEAD)
     except OSError:
         return False

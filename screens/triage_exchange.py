@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from engine.regular_file import regular_file
 from engine.runs.atomic_file import write_atomically
 from engine.state import RunState
 from engine.triage.exchange import MOST_BYTES, ExchangeInvalid, Incoming, labels_as_csv, labels_as_json, read_labels
@@ -39,7 +40,7 @@ def import_labels(path: Path, state: RunState, run: str, book: LabelBook) -> Exc
     if kind not in ("csv", "json"):
         return Exchanged(problem=f"{path}: expected a file that ends in .csv or .json")
     try:
-        with path.open("rb") as file:
+        with regular_file(path) as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         return Exchanged(problem=f"can't read {path}: {error.strerror or error}")

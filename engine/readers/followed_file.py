@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from engine.regular_file import open_regular
+
 _CHUNK = 1 << 20
 
 
@@ -24,7 +26,7 @@ class FollowedFile:
         """At most about `max_bytes` of lines; call again while it returns some."""
         if self._descriptor is None:
             try:
-                self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+                self._descriptor = open_regular(self.path)
             except OSError:
                 return []
         size = os.fstat(self._descriptor).st_size

@@ -20,6 +20,7 @@ from engine.layout import CARD, EVENTS, HOST_SAMPLES, SAMPLES, LogFile, trial_lo
 from engine.owner import engine_alive
 from engine.readers.followed_file import FollowedFile
 from engine.readers.reader import Liveness
+from engine.regular_file import regular_file
 
 _MOST_FIRST = 1 << 20
 _FIRST_EVENTS = 16
@@ -101,7 +102,7 @@ class TrialdeckFormat:
     def identity(self, folder: Path) -> str:
         """The run's id, from its plan, which is among its first events; the folder's name before there is one."""
         try:
-            with (folder / EVENTS).open("rb") as file:
+            with regular_file(folder / EVENTS) as file:
                 for _ in range(_FIRST_EVENTS):
                     found = decode(file.readline(_MOST_FIRST))
                     if isinstance(found, RunPlanned):
@@ -127,5 +128,5 @@ def _is_of_a_run(card: Path) -> bool:
     """The engine's cards begin with their digest. Raises OSError."""
     if not card.is_file():
         return False
-    with card.open("rb") as file:
+    with regular_file(card) as file:
         return file.read(len(_CARD_HEAD)) == _CARD_HEAD

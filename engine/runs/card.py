@@ -18,6 +18,7 @@ import tomli_w
 
 from engine.events import ArmInfo, HostInfo, TaskSetInfo
 from engine.layout import CARD
+from engine.regular_file import regular_file
 from engine.runs.atomic_file import write_atomically
 from engine.runs.plain_struct import plain
 from engine.triage.causes import Cause
@@ -150,7 +151,8 @@ def read_card(folder: Path) -> RunCard:
     """Raises CardInvalid, also where the card's frozen part no longer has the digest written in it."""
     path = folder / CARD
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        with regular_file(path) as file:
+            told = tomllib.loads(file.read().decode("utf-8"))
         written = str(told.pop("digest", ""))
         card = msgspec.convert(told, RunCard)
     except OSError as error:

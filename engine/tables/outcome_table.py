@@ -22,6 +22,7 @@ from typing import TypeVar
 
 import msgspec
 
+from engine.regular_file import regular_file
 from engine.tables.csv_cells import CellInvalid, amount, attempt_number, flag, verdict
 from engine.tables.near_equal import near_equal_note
 from engine.text import clean_line
@@ -79,7 +80,8 @@ def read_table(path: Path) -> OutcomeTable:
     if path.stat().st_size > MOST_BYTES:
         raise CsvInvalid(f"{path.name}: larger than {MOST_BYTES >> 20} MB; outcomes are one short row an attempt")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        with regular_file(path) as file:
+            text = file.read(MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CsvInvalid(f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
     return parse_table(text, path.name)
@@ -119,7 +121,7 @@ def is_table(path: Path) -> bool:
     try:
         if path.suffix.lower() not in ENDINGS or not path.is_file():
             return False
-        with path.open("rb") as file:
+        with regular_file(path) as file:
             head = file.read(_HEAD)
     except (OSError, ValueError):
         return False

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.regular_file import regular_file
 from engine.tables.csv_cells import CellInvalid, attempt_number, flag, quantity
 from engine.tables.outcome_table import CsvInvalid, rows_message
 from engine.text import clean_line
@@ -42,7 +43,8 @@ def read_reviews(path: Path) -> dict[Trial, Review]:
     if path.stat().st_size > MOST_BYTES:
         raise CsvInvalid(f"{path.name}: larger than {MOST_BYTES >> 20} MB; reviews are one short row an attempt")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        with regular_file(path) as file:
+            text = file.read(MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CsvInvalid(f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
     return parse_reviews(text, path.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from engine.regular_file import regular_file
 from engine.trajectories.calls import call_text
 from engine.trajectories.draft import Draft, Session
 from engine.trajectories.object_walk import ObjectWalk
@@ -59,7 +60,7 @@ def _read(session: Session, path: Path) -> str:
     try:
         if path.is_symlink() or not path.is_file():
             return ""
-        with path.open("rb") as file:
+        with regular_file(path) as file:
             found = file.read(_MOST_FILE + 1)
     except OSError as error:
         session.problem(f"{path.parent.name}/{path.name}: {error.strerror or error}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from engine.regular_file import regular_file
 from engine.trajectories.atif import read_atif
 from engine.trajectories.draft import Session
 from engine.trajectories.episodes import read_episodes
@@ -105,7 +106,7 @@ class TrajectoryFollower:
 
 def _read_object(path: Path, kind: Kind) -> Session | None:
     try:
-        with path.open("rb") as file:
+        with regular_file(path) as file:
             data = file.read(MOST_WHOLE + 1)
     except OSError:
         return None

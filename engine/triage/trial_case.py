@@ -14,6 +14,7 @@ from engine.issues import Code, Evidence, Issue, Phase
 from engine.layout import CHANGES, LogFile
 from engine.readers.inside import read_inside
 from engine.readers.run_folder import TRIALDECK
+from engine.regular_file import regular_file
 from engine.state import RunState
 from engine.text import clean_line
 from engine.trajectories.read import find_trajectories, read_trajectory
@@ -199,7 +200,7 @@ class TrialCase:
 
 def _end(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with regular_file(path) as file:
             file.seek(-_TAIL, 2)
             return file.read(_TAIL).partition(b"\n")[2]
     except OSError:
