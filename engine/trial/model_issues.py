@@ -148,10 +148,10 @@ def _stopped(answered: Sequence[ModelCall], outcome: AgentOutcome) -> list[Issue
         found.append(_issue(Severity.WARNING, Code.MODEL_CUT_OFF, message))
     broken = sum(call.stop is Stop.MALFORMED for call in answered)
     if broken:
-        at_last = answered[-1].stop is Stop.MALFORMED
+        ends = answered[-1].stop is Stop.MALFORMED
         message = f"calls of tools whose arguments are no JSON in {broken} of {_many(len(answered), 'answer')}"
-        facts = [Evidence("the last answer", "its call's arguments are no JSON")] if at_last else []
-        severity = Severity.ERROR if at_last and not outcome.ended_well else Severity.WARNING
+        facts = [Evidence("the last answer", "its call's arguments are no JSON")] if ends else []
+        severity = Severity.ERROR if ends and not outcome.ended_well else Severity.WARNING
         found.append(_issue(severity, Code.MODEL_CALL_MALFORMED, message, *facts))
     return found
 

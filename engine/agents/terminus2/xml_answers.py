@@ -120,8 +120,8 @@ def _commands(body: str, warnings: list[str]) -> tuple[list[Keys] | None, str]:
 def _as_meant(keys: str, what: str, warnings: list[str]) -> str:
     if cdata := _CDATA.match(keys):
         return cdata[1]
-    if _ENTITY.search(keys):
-        warnings.append(f"{what}: keystrokes are taken as they are, also {_ENTITY.search(keys)[0]}")  # type: ignore[index]
+    if entity := _ENTITY.search(keys):
+        warnings.append(f"{what}: keystrokes are taken as they are, also {entity[0]}")
     if keys.endswith("\\n"):
         warnings.append(f"{what}: keystrokes end with a backslash and an n; a newline is written as a newline")
     return keys

@@ -190,12 +190,12 @@ async def test_the_images_own_tmux_is_taken_if_it_works(rig: Rig, tmp_path: Path
     script = f'#!/bin/sh\\n[ -e /broken ] && echo no good >&2 && exit 1\\nexec {program} "$@"\\n'
     image = (
         f"FROM debian:bookworm-slim\nRUN printf '{script}' > /usr/bin/tmux && chmod 755 /usr/bin/tmux\n"
-        "RUN echo 'source /opt/missing/conda.sh; echo noise' > /root/.bashrc\nENV BASH_ENV=/root/.bashrc\n"
+        "RUN echo 'source /srv/missing/conda.sh; echo noise' | tee ~/.bashrc > /etc/noisy.bashrc\nENV BASH_ENV=/etc/noisy.bashrc\n"
     )
     async with rig.up(dockerfile=image, bind_read_only={capsule.folder: capsule.place}) as environment:
         desk = Desk(environment, tmp_path, FakeModel(says(("echo typed > /typed\n", 30)), DONE, DONE))
         await desk.work()
-        assert "/opt/missing/conda.sh: No such file" in desk.model.told(0)
+        assert "/srv/missing/conda.sh: No such file" in desk.model.told(0)
         assert await desk.output("cat /typed") == "typed"
         assert desk.agent.terminal is not None
         assert desk.agent.terminal.tmux.program == "/usr/bin/tmux"
