@@ -190,7 +190,8 @@ async def test_the_images_own_tmux_is_taken_if_it_works(rig: Rig, tmp_path: Path
     script = f'#!/bin/sh\\n[ -e /broken ] && echo no good >&2 && exit 1\\nexec {program} "$@"\\n'
     image = (
         f"FROM debian:bookworm-slim\nRUN printf '{script}' > /usr/bin/tmux && chmod 755 /usr/bin/tmux\n"
-        "RUN echo 'source /srv/missing/conda.sh; echo noise' | tee ~/.bashrc > /etc/noisy.bashrc\nENV BASH_ENV=/etc/noisy.bashrc\n"
+        "RUN echo 'source /srv/missing/conda.sh; echo noise' | tee ~/.bashrc > /etc/noisy.bashrc\n"
+        "ENV BASH_ENV=/etc/noisy.bashrc\n"
     )
     async with rig.up(dockerfile=image, bind_read_only={capsule.folder: capsule.place}) as environment:
         desk = Desk(environment, tmp_path, FakeModel(says(("echo typed > /typed\n", 30)), DONE, DONE))
