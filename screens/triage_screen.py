@@ -223,9 +223,9 @@ class TriageScreen(DeckScreen[None]):
         trial = self.trial
         bar = self.query_one(CauseBar)
         if trial is None:
-            waiting = not (self._looked_through and self.desk.ready)
-            nothing = "nothing needs a decision" + (" so far" if self.source.live else "")
-            self._page.clear("reading …" if waiting else nothing)
+            waiting = not (self._looked_through and self.desk.ready) or bool(self.walk.order)
+            so_far = " so far" if self.source.live else ""
+            self._page.clear("reading …" if waiting else f"nothing needs a decision{so_far}")
             bar.own = bar.proposed = None
         else:
             marked = trial.trial in self.deciding.marked

@@ -22,6 +22,9 @@ PRODUCT = "product"
 OURS = "trialdeck"
 """The source of our own runs, whose plans say everything that they were made with."""
 
+WITHOUT_MODEL = frozenset({"nop", "oracle", "replay"})
+"""Agents that call no model, by the names that every system has for them: theirs is not unknown, there is none."""
+
 Side = tuple[RunState, str]
 """A run and the name of its arm."""
 
@@ -256,7 +259,7 @@ def _arms(
     for what, one, two in (
         ("agent", a.agent, b.agent),
         ("agent version", a.agent_version, b.agent_version),
-        ("model", a.model, b.model),
+        ("model", _model(a), _model(b)),
     ):
         if one and two:
             if one != two:
@@ -264,7 +267,7 @@ def _arms(
                 apart.add(what)
         elif same_run and not one and not two and a.agent == b.agent:
             continue
-        elif one or two or what != "model":  # an agent without a model, such as an oracle, hides nothing
+        elif one or two or what != "model":  # where neither says one, a command perhaps, nothing is hidden
             silent.silent(what, bool(one), bool(two))
             if what == "model":
                 apart.add(what)
@@ -291,6 +294,10 @@ def _arms(
             apart.add(what)
     question = "" if not apart else CONTROLLED if apart == {"model"} else PRODUCT
     return tuple(found.texts), question
+
+
+def _model(arm: ArmInfo) -> str:
+    return arm.model or ("none" if arm.agent in WITHOUT_MODEL else "")
 
 
 def _carried(arm: ArmInfo) -> str:

@@ -79,7 +79,10 @@ def _question(reports: Sequence[Report], stated: Mapping[str, RunCard]) -> Itera
         yield f"looked at first: {text}"
     for text in dict.fromkeys(report.question for report in reports if report.question):
         yield f"what the arms can answer: {text}"
-    yield from dict.fromkeys(text for report in reports for text in report.arm_differences)
+    for report in reports:
+        a, b = report.found.arms
+        of = f"{a.name} against {b.name}: " if len(reports) > 1 else ""  # each is B in its turn
+        yield from (f"{of}{text}" for text in report.arm_differences)
 
 
 def _population(reports: Sequence[Report], stated: Mapping[str, RunCard], split: Split) -> Iterator[str]:
@@ -132,7 +135,11 @@ def _budget(reports: Sequence[Report], runs: Mapping[str, RunState], stated: Map
                 for change in card.amendments
             ]
         yield f"{label}: {' · '.join(parts)}"
-    lines = [cost_line(side, arm) for report in reports for side, arm in sides(report.found)]
+    lines = [
+        cost_line(side if len(reports) == 1 else arm.name, arm)
+        for report in reports
+        for side, arm in sides(report.found)
+    ]
     yield from dict.fromkeys(f"spent: {line}" for line in lines)
 
 

@@ -117,6 +117,31 @@ def test_more_than_two_arms_have_a_result_each(tmp_path: Path) -> None:
     assert "All arms" in found and "Result, X against Y" in found and "Result, X against Z" in found
 
 
+def test_what_arms_differ_in_and_cost_is_told_by_name_where_there_are_more_than_two(tmp_path: Path) -> None:
+    arms = ("X", "oracle", ""), ("Y", "coder", "sol"), ("Z", "coder", "luna")
+    events = [
+        ev.RunPlanned(
+            run="r",
+            name="r",
+            task_set=ev.TaskSetInfo(name="set"),
+            arms=tuple(ev.ArmInfo(name=name, agent=agent, model=model) for name, agent, model in arms),
+            tasks=1,
+            trials=3,
+            engine_version="1",
+            host=ev.HostInfo(),
+        ),
+        *(
+            ev.TrialPlanned(trial=f"t{name}", task="t", arm=name, attempt=1, position=place)
+            for place, (name, *_) in enumerate(arms)
+        ),
+    ]
+    found = told(fake_run.write(tmp_path / "run", events)).stdout
+    assert "- X against Y: model: A none, B sol\n- X" in section(found, "Question")
+    assert "- X against Z: model: A none, B luna\n" in section(found, "Question")
+    spent = [line for line in section(found, "Budget").splitlines() if line.startswith("- spent: ")]
+    assert [line.split()[2] for line in spent] == ["X", "Y", "Z"]
+
+
 class Tags(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -457,6 +457,14 @@ async def test_a_trial_that_still_runs_is_not_labelled(tmp_path: Path) -> None:
     assert labels_in(run) == []
 
 
+async def test_while_no_trial_of_the_queue_is_chosen_yet_nothing_is_said_of_its_end(tmp_path: Path) -> None:
+    async with triage_opened(fake_run.write(tmp_path / "run", fake_triage.story())) as (app, pilot, screen):
+        screen.walk.current = None
+        screen._show_all()
+        await pilot.pause()
+        assert "reading …" in screen_text(app) and "nothing needs a decision" not in screen_text(app)
+
+
 async def test_a_run_without_failures_says_so(tmp_path: Path) -> None:
     run = fake_run.write(tmp_path / "run", fake_run.finish(fake_run.plan(1), 1500)[:2], alive=False)
     app = TrialDeckApp(run, clock=lambda: fake_run.at(2000))

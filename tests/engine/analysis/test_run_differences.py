@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from engine import events as ev
-from engine.analysis.run_differences import CONTROLLED, PRODUCT, between, differences
+from engine.agents.registry import AGENTS
+from engine.analysis.run_differences import CONTROLLED, PRODUCT, WITHOUT_MODEL, between, differences
 from engine.issues import Phase
 from engine.state import RunState
 
@@ -112,6 +113,21 @@ def test_the_question_is_controlled_where_only_the_model_differs_and_product_oth
     found = between((run(), "arm"), (run(effort), "arm"))
     assert found.arms == ("parameter effort: A high, B not set",) and found.question == PRODUCT
     assert between((run(), "arm"), (run(), "arm")).question == ""
+
+
+def test_an_agent_that_calls_no_model_has_none_and_is_not_called_unknown() -> None:
+    oracle = msgspec.structs.replace(ARM, agent="oracle", model="")
+    found = between((run(oracle), "arm"), (run(), "arm"))
+    assert "model: A none, B sonnet" in found.arms and not found.unknown
+    silent = between((run(), "arm"), (run(msgspec.structs.replace(ARM, model="")), "arm"))
+    assert "not known of B: model" in silent.unknown
+    replay = msgspec.structs.replace(oracle, agent="replay")
+    assert between((run(oracle), "arm"), (run(replay), "arm")).arms == ("agent: A oracle, B replay",)
+
+
+def test_of_our_agents_those_that_call_no_model_are_known() -> None:
+    modelless = {name for name, entry in AGENTS.items() if not entry.traits.wires}
+    assert modelless - {"command"} == WITHOUT_MODEL  # a command may call whatever it likes
 
 
 @pytest.mark.parametrize(
