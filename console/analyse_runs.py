@@ -14,7 +14,7 @@ from console.run_condition import load
 from engine.analysis.analysis import Analysis, analyse
 from engine.analysis.arms import ArmRef, NoSuchArm, arm_refs, select
 from engine.analysis.given_families import CATEGORY, read_families
-from engine.analysis.trial_facts import ArmFacts, Seen, arm_of_table, arms_of_runs, merged
+from engine.analysis.trial_facts import ArmFacts, Seen, arm_of_table, arms_of_runs, merged, source_lines
 from engine.readers.open_run import open_run
 from engine.state import RunState
 from engine.tables.review_table import read_reviews
@@ -62,6 +62,7 @@ def analysis_of(paths: Sequence[Path], wanted: Wanted) -> tuple[Analysis, Inputs
             families=families,
             separator=separator,
             reviews=read_reviews(Path(wanted.reviews).expanduser()) if wanted.reviews else None,
+            sources=source_lines(found.states),
             notes=found.notes,
         )
     except (NoSuchArm, ValueError) as error:

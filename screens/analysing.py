@@ -10,7 +10,7 @@ from engine.analysis.analysis import Analysis, analyse
 from engine.analysis.arms import arm_refs, select
 from engine.analysis.given_families import CATEGORY, read_families
 from engine.analysis.sensitivity import Labels
-from engine.analysis.trial_facts import Seen, arms_of_runs
+from engine.analysis.trial_facts import Seen, arms_of_runs, source_lines
 from engine.tables.review_table import read_reviews
 from engine.text import clean_line
 from screens.comparing import LabelsOf, labels_of_runs
@@ -107,6 +107,7 @@ class Analysing:
                     families=families,
                     separator=separator,
                     reviews=reviews,
+                    sources=source_lines(states),
                 )
             except OSError as error:
                 return Analysed(key, problem=clean_line(f"{error.filename}: {error.strerror or error}"), seen=seen)

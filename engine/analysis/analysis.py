@@ -68,6 +68,7 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     effort_sweeps: tuple[EffortSweep, ...]
     refusals: tuple[BothWays, ...]
     reviews: tuple[ReviewRow, ...] = ()
+    sources: tuple[str, ...] = ()
     families: tuple[FamilyDifference, ...]
     notes: tuple[str, ...]
     draws: int
@@ -83,6 +84,7 @@ def analyse(
     families: Mapping[str, str] | None = None,
     separator: str = "",
     reviews: Mapping[Trial, Review] | None = None,
+    sources: Sequence[str] = (),
     notes: Sequence[str] = (),
     draws: int = DRAWS,
     seed: int = SEED,
@@ -90,7 +92,7 @@ def analyse(
     """The first arm is the baseline of differences. `also` are benchmarks that belong to the index though no run is of
     them; `attempts` states a task's attempts anew; `families` leads from a task to its family, `separator` ends the
     family in a task's name, and without both the category is it; `reviews` are what
-    people did with results afterwards. Raises ValueError as `indices` does."""
+    people did with results afterwards, `sources` say where the runs come from. Raises ValueError as `indices` does."""
     there = benchmarks_of(arms)
     benchmarks = [*there, *(name for name in also if name not in there)]
     on = {benchmark: [arm for arm in arms if arm.of(benchmark)] for benchmark in there}
@@ -116,6 +118,7 @@ def analyse(
         families=tuple(
             row for name, own in on.items() for row in _families(own, name, families or {}, separator, draws, seed)
         ),
+        sources=tuple(sources),
         notes=(*_notes(arms, on), *_of_reviews(arms, reviews), *notes),
         draws=draws,
         seed=seed,

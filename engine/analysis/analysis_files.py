@@ -69,6 +69,8 @@ def analysis_csv(found: Analysis) -> str:
     rows = csv.writer(out, lineterminator="\n")
     for note in found.notes:
         rows.writerow([f"# note: {safe_cell(note)}"])
+    for source in found.sources:
+        rows.writerow([f"# source: {safe_cell(source)}"])
     rows.writerow(_COLUMNS)
     values = {index.arm: index.value for index in found.indices}
     for row in found.ranked:

@@ -46,8 +46,8 @@ def analysis_svg(found: Analysis, *, standalone: bool = True) -> str:
         drawn, used = _plot(plot, y)
         lines += drawn
         y += used
-    for note in found.notes:
-        for part in say.wrap(f"! {note}", 118, "  "):
+    for note in (*(f"! {note}" for note in found.notes), *found.sources):
+        for part in say.wrap(note, 118, "  "):
             lines.append(_text(24, y, part, "deck-dim deck-small"))
             y += 16
     height = y + 12

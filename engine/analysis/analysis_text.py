@@ -61,6 +61,7 @@ def analysis_sections(found: Analysis, width: int, plot_height: int = 12) -> lis
         (EFFORT, "Effort", _efforts),
         ("refusals", "Refusals and fallbacks, both ways", _refusals),
         ("reviews", "Review and rework beside dollars, abstentions apart from errors", review_lines),
+        ("sources", "Sources", _sources),
     ):
         body = [line.rstrip() for line in section(found, width)]
         for plot in (plot for plot in drawn if plot.of == name):
@@ -354,6 +355,10 @@ def _refusals(found: Analysis, width: int) -> list[str]:
             f"{say.percent(row.rate):>9}{say.percent(row.as_successes):>10}{say.percent(row.as_failures):>9}"
         )
     return lines
+
+
+def _sources(found: Analysis, width: int) -> list[str]:
+    return [line for source in found.sources for line in _said(source, width)]
 
 
 def _duration(seconds: float) -> str:

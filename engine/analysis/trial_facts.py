@@ -142,6 +142,27 @@ def benchmark_names(runs: Mapping[str, RunState]) -> dict[str, str]:
     }
 
 
+def source_lines(runs: Mapping[str, RunState]) -> list[str]:
+    """Of each run: its name, its id, its task set with version and digest, its card; what it doesn't say is said so."""
+    lines = []
+    for label, state in runs.items():
+        plan = state.plan
+        if plan is None:
+            lines.append(f"{label}: nothing is known of it")
+            continue
+        version = f" {plan.task_set.version[:_SHORT]}" if plan.task_set.version else ", version unknown"
+        digest = _digest(state)[:_SHORT]
+        card = plan.card_digest.removeprefix("sha256:")[:_SHORT]
+        parts = [
+            f"{label}: {plan.name or plan.run}",
+            f"{plan.source or 'unknown source'} run {plan.run}",
+            f"{plan.task_set.name or 'task set unknown'}{version}{f' (digest {digest})' if digest else ''}",
+            f"card {card}" if card else "no run card",
+        ]
+        lines.append(" · ".join(parts))
+    return lines
+
+
 def _digest(state: RunState) -> str:
     return state.plan.task_set.digest.removeprefix("sha256:") if state.plan is not None else ""
 

@@ -187,3 +187,11 @@ def test_reviews_come_from_a_file_of_their_own(table: Path, tmp_path: Path) -> N
     assert (row["arm"], row["minutes"], row["reviewed"]) == ("A", 12.0, 1)
     path.write_text("task,arm,attempt,review_minutes\ndjango__0,A,1,x\n")
     assert "reviews.csv, row 2" in refused(table, "--reviews", path)
+
+
+def test_every_form_says_which_runs_task_sets_and_cards_it_is_of(tmp_path: Path) -> None:
+    demo = Path(__file__).resolve().parents[2] / "sample_runs" / "recorded" / "demo"
+    (source,) = document(demo)["sources"]
+    assert "sample_runs 23e0caa1caf8 (digest b46a5f416b9b)" in source and "card 4759e4fe3be0" in source
+    for words in ((), ("--markdown",), ("--csv",), ("--html", "-"), ("--svg", "-")):
+        assert "4759e4fe3be0" in told(demo, *words).stdout

@@ -177,7 +177,7 @@ def test_weights_are_read_by_the_last_sign_of_equality() -> None:
 SECTIONS = {
     "ranks": (),
     "all": ("0",),
-    "effort": ("0", "left"),
+    "effort": ("0", "left", "left"),
     "tiers": ("4",),
     "weights": ("w",),
     "help": ("question_mark",),
