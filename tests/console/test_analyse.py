@@ -160,7 +160,7 @@ def test_the_decision_record_tells_of_families(table: Path) -> None:
     ("words", "begins"),
     [
         (("--markdown",), "# Analysis: A, B"),
-        (("--csv",), "benchmark,arm,rank"),
+        (("--csv",), '"# source: one.csv'),
         (("--html", "-"), "<!doctype html>"),
         (("--json",), "{"),
     ],

@@ -48,7 +48,7 @@ def test_a_folder_is_found_wherever_it_lies(runs: Path, monkeypatch: pytest.Monk
 
 def test_a_run_whose_engine_has_not_begun_is_one(tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
-    (tmp_path / "new" / CARD).write_text("")
+    (tmp_path / "new" / CARD).write_text('digest = "4759"\n')
     assert find_run("new", tmp_path) == tmp_path / "new"
 
 
