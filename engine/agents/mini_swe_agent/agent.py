@@ -33,6 +33,8 @@ ENV = {
     "MSWEA_GLOBAL_CONFIG_DIR": f"{HOME}/home",
     "MSWEA_SILENT_STARTUP": "1",
     "MSWEA_COST_TRACKING": "ignore_errors",
+    # A minute of waiting for a model that fails, with the two tries that its client makes of each of these.
+    "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "6",
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # its price table is not fetched from the network
     "_TYPER_STANDARD_TRACEBACK": "1",
 }

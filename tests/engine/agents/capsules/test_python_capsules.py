@@ -98,7 +98,9 @@ def test_codex_is_not_built_for_a_machine_that_it_is_not_made_for(monkeypatch: p
 def test_every_package_of_mini_swe_agent_is_pinned() -> None:
     file = Path(mini_swe_agent.__file__).with_name("mini_swe_agent_packages.txt")
     lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
-    assert len(lines) > 50 and all(re.fullmatch(r'[a-z0-9-]+==[0-9][0-9a-z.]*(; python_version < "3.11")?', line) for line in lines)
+    assert len(lines) > 50 and all(
+        re.fullmatch(r'[a-z0-9-]+==[0-9][0-9a-z.]*(; python_version < "3.11")?', line) for line in lines
+    )
     assert not {"datasets", "boto3", "mini-swe-agent"} & {line.partition("==")[0] for line in lines}
 
 
