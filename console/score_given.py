@@ -42,9 +42,7 @@ def corrected(book: Scorebook, number: int, given: Mapping[str, Any], unknown: S
         stale |= {"value", *_COUNTED, *_INTERVAL}
     blank = Record(added_at=at)
     fields |= {name: getattr(blank, name) for name in stale}
-    return msgspec.structs.replace(
-        blank, **{**fields, **given}, kind=Kind.CORRECTION, about=found.record.id
-    )
+    return msgspec.structs.replace(blank, **{**fields, **given}, kind=Kind.CORRECTION, about=found.record.id)
 
 
 def of_run(folder: Path, arms: Sequence[str], given: Mapping[str, Any], at: datetime) -> list[Record]:
