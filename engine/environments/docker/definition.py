@@ -18,6 +18,8 @@ from engine.environments.environment import EnvironmentSpec
 from engine.tasks.task import MAIN, NetworkMode
 
 KEEP_ALIVE = ["sh", "-c", "sleep infinity"]
+BROUGHT_IN = "/opt/trialdeck"
+"""Below it lies in `main` whatever an agent brings along; above it everything is the task's."""
 INHIBIT_GATEWAY = "com.docker.network.bridge.inhibit_ipv4"
 
 Definition = dict[str, Any]
@@ -195,6 +197,8 @@ def _cap(service: Definition, spec: EnvironmentSpec) -> None:
 
 
 def _binds(main: Definition, spec: EnvironmentSpec) -> None:
+    if spec.bind_read_only and main.get("read_only"):  # what an agent brings in itself needs a place, too
+        main["tmpfs"] = [*(main.get("tmpfs") or ()), f"{BROUGHT_IN}:mode=755,exec"]
     for source, target, read_only in bound_folders(spec):
         kept = [volume for volume in main.get("volumes") or () if volume.get("target") != target]
         bind = {"type": "bind", "source": as_written(str(source)), "target": target, "bind": {}}

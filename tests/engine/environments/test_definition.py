@@ -177,6 +177,14 @@ def test_folders_that_main_may_only_read_are_mounted_so() -> None:
     ]
 
 
+def test_in_a_read_only_root_what_an_agent_brings_along_has_a_place() -> None:
+    """Case 38."""
+    own = {"main": {"image": "x", "read_only": True, "tmpfs": ["/tmp"]}}
+    assert main(settled(own))["tmpfs"] == ["/tmp"]
+    made = main(settled(own, bind_read_only={Path("/b"): "/opt/trialdeck/b"}))
+    assert made["tmpfs"] == ["/tmp", "/opt/trialdeck:mode=755,exec"]
+
+
 def test_names_without_a_value_ask_nobody() -> None:
     """Compose would look for them in the environment of the tool itself."""
     assert main(settled({"main": {"image": "x", "environment": {"PATH": None, "A": ""}}}))["environment"] == {"A": ""}

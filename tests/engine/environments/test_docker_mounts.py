@@ -35,6 +35,20 @@ async def test_main_reads_it_cannot_write_it_and_it_is_no_change(rig: Rig, tmp_p
     assert sorted(path.name for path in folder.iterdir()) == ["tool"]
 
 
+async def test_an_agents_own_files_have_a_place_in_a_read_only_root(rig: Rig, tmp_path: Path) -> None:
+    """Case 38."""
+    (tmp_path / "tool").write_text("from the host")
+    compose = "services: {main: {read_only: true, tmpfs: [/logs]}}"
+    async with rig.up(compose=compose, bind_read_only={tmp_path: PLACE}) as environment:
+        await environment.upload_bytes(b"#!/bin/sh\ncat $1\n", "/opt/trialdeck/forward/run", mode=0o755)
+        ran = await environment.execute(["/opt/trialdeck/forward/run", f"{PLACE}/tool"])
+        outside = await environment.execute(["touch", "/opt/file"])
+        changes = await environment.changes()
+    assert (ran.exit_code, ran.tail) == (0, "from the host")
+    assert outside.exit_code != 0
+    assert changes == []
+
+
 PERL = (
     "use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0) or die; "
     "connect(S, sockaddr_un('/opt/trialdeck/model/socket')) or die \"no: $!\"; print <S>"
