@@ -14,6 +14,7 @@ import msgspec
 from engine.agents.agent import AgentConfigInvalid
 from engine.agents.capsules.claude_code import VERSION, tag_of
 from engine.agents.capsules.node import NODE_TAG
+from engine.agents.in_main.forwarder import beside_proxies
 from engine.events import ArmInfo
 from engine.models.settings import ModelSettings
 from engine.tasks.task import McpServer
@@ -182,7 +183,7 @@ def environment(
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
         "IS_SANDBOX": "1",  # else it doesn't skip permissions as root
-        "NO_PROXY": _no_proxy(found.get("NO_PROXY") or found.get("no_proxy") or ""),
+        "NO_PROXY": beside_proxies(found.get("NO_PROXY") or found.get("no_proxy") or ""),
     }
     env["no_proxy"] = env["NO_PROXY"]
     if not search:
@@ -209,11 +210,6 @@ def as_input(instruction: bytes) -> bytes:
     """What is written to stdin: the instruction, with a blank line before one that begins with `/`, which would be
     taken for a command of the CLI's own."""
     return b"\n" + instruction if instruction.startswith(b"/") else instruction
-
-
-def _no_proxy(told: str) -> str:
-    hosts = [host for host in (part.strip() for part in told.split(",")) if host]
-    return ",".join([*hosts, *(host for host in ("127.0.0.1", "localhost") if host not in hosts)])
 
 
 def _whole(given: Mapping[str, str], key: str, what: str) -> int | None:

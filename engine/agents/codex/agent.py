@@ -78,11 +78,12 @@ class CodexAgent:
         end = self._end = CodexEnd(name_in_trial(session, self.log_name), session.activity, scope.cancel)
         steps = ToldSteps(session, agent=self.name, version=self.version)
         stream = JsonStream(CodexEventsFold(), steps, session.folder / self.log_name, watch=end.watch)
+        way = self._forwarder.environment if self._forwarder is not None else {}
         result: ExecResult | None = None
         try:
             with scope:
                 result = await session.execute(
-                    command(self._program), env=ENV, stdin=session.instruction, sink=stream.sink
+                    command(self._program), env={**ENV, **way}, stdin=session.instruction, sink=stream.sink
                 )
         finally:  # also when time is up: what it did until then counts
             stream.finish()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -16,21 +17,27 @@ FOLDER = "/opt/trialdeck/forward"
 NAMES = {"node": "forward.js", "python": "forward.py"}
 START_SEC = 30.0
 STOP_SEC = 15.0
+_ENV = {"NODE_OPTIONS": ""}
+"""What the image wants of the task's own Node is nothing to this one."""
 
 
 class _Started(msgspec.Struct):
     port: int
     pid: int
+    no_proxy: str = ""
 
 
 class Forwarder:
     """Runs in `main` from `start` to `stop`, marked as the agent's: when time is up it is killed with the rest."""
 
-    def __init__(self, session: AgentSession, command: tuple[str, str], port: int, pid: int) -> None:
+    def __init__(self, session: AgentSession, command: Sequence[str], started: _Started) -> None:
         self._session = session
         self._command = command
-        self.port = port
-        self._pid = pid
+        self.port = started.port
+        self._pid = started.pid
+        no_proxy = beside_proxies(started.no_proxy)
+        self.environment: Mapping[str, str] = {"NO_PROXY": no_proxy, "no_proxy": no_proxy}
+        """For the program: a proxy that the image names is none for this way."""
 
     @property
     def address(self) -> str:
@@ -44,6 +51,7 @@ class Forwarder:
         script = await anyio.Path(SCRIPTS / name).read_bytes()
         path = f"{FOLDER}/{name}"
         await session.environment.upload_bytes(script, path, mode=0o644)
+        command = (program, "-I", path) if runtime == "python" else (program, path)
         said = bytearray()
 
         def listen(stream: str, data: bytes) -> None:
@@ -51,7 +59,7 @@ class Forwarder:
                 said.extend(data)
 
         result = await session.execute(
-            [program, path, "--detach", GATEWAY_SOCKET], sink=listen, logged=False, timeout_sec=START_SEC
+            [*command, "--detach", GATEWAY_SOCKET], env=_ENV, sink=listen, logged=False, timeout_sec=START_SEC
         )
         try:
             started = msgspec.json.decode(bytes(said), type=_Started)
@@ -59,8 +67,15 @@ class Forwarder:
             started = None
         if result.exit_code != 0 or started is None:
             raise setup_failed("the way to the model can't be opened in main", result)
-        return cls(session, (program, path), started.port, started.pid)
+        return cls(session, command, started)
 
     async def stop(self) -> None:
         """Gone, or dead already. A background process of the agent that still asks the model gets no answer then."""
-        await self._session.execute([*self._command, "--stop", str(self._pid)], logged=False, timeout_sec=STOP_SEC)
+        words = [*self._command, "--stop", str(self._pid)]
+        await self._session.execute(words, env=_ENV, logged=False, timeout_sec=STOP_SEC)
+
+
+def beside_proxies(told: str) -> str:
+    """`NO_PROXY` as it stands in `main`, and the loopback."""
+    hosts = [host for host in (part.strip() for part in told.split(",")) if host]
+    return ",".join([*hosts, *(host for host in ("127.0.0.1", "localhost") if host not in hosts)])

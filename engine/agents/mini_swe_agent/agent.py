@@ -79,9 +79,10 @@ class MiniSweAgent:
         fold = MiniSweAgentFold()
         steps = ToldSteps(session, agent=PACKAGE, version=self.version)
         stream = JsonStream(fold, steps, session.folder / self.log_name, watch=end.watch)
+        way = self._forwarder.environment if self._forwarder is not None else {}
         words = [self._python, "-I", "-X", "utf8", LAUNCH, TASK, CONFIG, TRAJECTORY]
         try:
-            result = await session.execute(words, env=ENV, sink=stream.sink)
+            result = await session.execute(words, env={**ENV, **way}, sink=stream.sink)
         finally:  # also when time is up: what it did until then counts
             stream.finish()
             steps.finish(ended=end.ended)

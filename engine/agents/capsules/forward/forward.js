@@ -1,7 +1,8 @@
 // Passes bytes between a port of the loopback and a Unix socket: a program's way to its model out of its container.
 //
 // forward.js [--detach] SOCKET [PORT]   listens on 127.0.0.1:PORT (0, if not given: any that is free) and says where,
-//                                       in one line of JSON: {"port": N, "pid": N}. With --detach it goes on behind.
+//                                       in one line of JSON: {"port": N, "pid": N, "no_proxy": WORDS}, the last from
+//                                       the environment. With --detach it goes on behind.
 // forward.js --stop PID                 ends one that goes on behind; it may be gone already.
 //
 // Runs in containers with nothing but Node 18 or later, so it uses Node's own modules alone.
@@ -88,7 +89,10 @@ function serve(socket, port) {
     say({ error: error.message });
     process.exit(1);
   });
-  server.listen({ host: "127.0.0.1", port, backlog: 256 }, () => say({ port: server.address().port, pid: process.pid }));
+  const noProxy = process.env.NO_PROXY || process.env.no_proxy || "";
+  server.listen({ host: "127.0.0.1", port, backlog: 256 }, () =>
+    say({ port: server.address().port, pid: process.pid, no_proxy: noProxy }),
+  );
 }
 
 // One connection. Each side's end is passed on by itself (`pipe` ends the other side); what breaks breaks both.

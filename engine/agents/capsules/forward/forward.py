@@ -1,7 +1,8 @@
 """Passes bytes between a port of the loopback and a Unix socket: a program's way to its model out of its container.
 
 forward.py [--detach] SOCKET [PORT]   listens on 127.0.0.1:PORT (0, if not given: any that is free) and says where, in
-                                      one line of JSON: {"port": N, "pid": N}. With --detach it goes on behind.
+                                      one line of JSON: {"port": N, "pid": N, "no_proxy": WORDS}, the last from the
+                                      environment. With --detach it goes on behind.
 forward.py --stop PID                 ends one that goes on behind; it may be gone already.
 
 Runs in containers with nothing but Python 3.7 or later, so it uses the standard library alone.
@@ -51,7 +52,7 @@ def say(words: dict[str, object]) -> None:
 def detach(rest: list[str]) -> int:
     """Starts itself again, away from this terminal and this process's pipes, and passes on what it says first."""
     child = subprocess.Popen(
-        [sys.executable, HERE, *rest],
+        [sys.executable, "-I", HERE, *rest],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -99,7 +100,8 @@ async def serve(socket: str, port: int) -> None:
         await join(reader, writer, socket)
 
     server = await asyncio.start_server(connected, "127.0.0.1", port, limit=PIECE)
-    say({"port": server.sockets[0].getsockname()[1], "pid": os.getpid()})
+    no_proxy = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
+    say({"port": server.sockets[0].getsockname()[1], "pid": os.getpid(), "no_proxy": no_proxy})
     async with server:
         await server.serve_forever()
 

@@ -135,6 +135,20 @@ async def test_the_agent_of_a_later_step_may_be_another_user(rig: Rig, capsules:
         assert work.issues == [] and "could not" not in work.log
 
 
+async def test_what_the_image_says_of_proxies_and_of_its_own_python_is_nothing_to_it(
+    rig: Rig, capsules: list[Capsule]
+) -> None:
+    dockerfile = (
+        "FROM debian:bookworm-slim\nENV HTTP_PROXY=http://127.0.0.1:1 http_proxy=http://127.0.0.1:1"
+        " ALL_PROXY=http://127.0.0.1:1 NO_PROXY=example.org PYTHONHOME=/nowhere\n"
+    )
+    script = Script(turns=(Run(command="echo $NO_PROXY $HTTP_PROXY", tokens=TOKENS), DONE))
+    async with at_work(rig, parse_arm(ARM), Wire.OPENAI_RESPONSES, script, capsules, dockerfile=dockerfile) as work:
+        assert (await work.do()).exit_code == 0
+        observed = [observation.text for step in steps_in(work) for observation in step.observations]
+        assert observed == ["example.org,127.0.0.1,localhost http://127.0.0.1:1\n"]
+
+
 async def test_mcp_servers_of_both_kinds_and_the_task_s_skills_are_there(
     rig: Rig, built_capsules: Callable[..., list[Capsule]]
 ) -> None:

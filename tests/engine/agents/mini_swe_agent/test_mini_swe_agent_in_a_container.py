@@ -23,6 +23,11 @@ from tests.engine.agents.capsules.bare_image import bare_image
 from tests.engine.agents.in_main.at_work import MARK, Work, at_work
 from tests.engine.environments.rig import Rig
 
+PROXIES = (
+    "FROM debian:bookworm-slim\nENV HTTP_PROXY=http://127.0.0.1:1 ALL_PROXY=http://127.0.0.1:1 PYTHONHOME=/nowhere\n"
+)
+"""None of them is for the way to the model."""
+
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
 
 ARM = "mini_swe_agent:model=some-model"
@@ -125,7 +130,7 @@ async def test_an_image_with_next_to_nothing_and_a_user_without_rights_will_do_u
 async def test_a_rate_limit_is_waited_for_and_a_filter_is_not_tried_again(rig: Rig, capsules: list[Capsule]) -> None:
     """Cases 62 and 64."""
     script = Script(turns=(Fail(status=429, headers={"retry-after": "1"}), WRITES, Filter(times=0)))
-    async with at_work(rig, parse_arm(ARM), Wire.OPENAI_CHAT, script, capsules) as work:
+    async with at_work(rig, parse_arm(ARM), Wire.OPENAI_CHAT, script, capsules, dockerfile=PROXIES) as work:
         end = await work.do()
         assert end.exit_code == 1 and await work.said("cat", "answer.txt") == "42\n"
         assert [issue.code for issue in work.issues] == [Code.MODEL_FILTERED]

@@ -176,6 +176,15 @@ def test_it_goes_on_behind_and_is_stopped_by_its_number(program: list[str], tmp_
     assert not alive.exists() or Path(f"/proc/{told['pid']}/cmdline").read_bytes() == b""
 
 
+@pytest.mark.parametrize("name", ["NO_PROXY", "no_proxy"])
+def test_it_tells_what_needs_no_proxy_where_it_runs(program: list[str], tmp_path: Path, name: str) -> None:
+    env = {key: value for key, value in os.environ.items() if key.lower() != "no_proxy"} | {name: "a.example"}
+    started = subprocess.run([*program, "--detach", str(tmp_path / "s")], capture_output=True, check=True, env=env)
+    told = json.loads(started.stdout)
+    subprocess.run([*program, "--stop", str(told["pid"])], check=True)
+    assert told["no_proxy"] == "a.example"
+
+
 def test_it_carries_the_mark_by_which_processes_of_an_agent_are_found(program: list[str], tmp_path: Path) -> None:
     env = {**os.environ, "TRIALDECK_AGENT": "mark-of-a-test"}
     started = subprocess.run([*program, "--detach", str(tmp_path / "s")], capture_output=True, check=True, env=env)
