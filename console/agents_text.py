@@ -32,7 +32,7 @@ def _entry(traits: AgentTraits) -> dict[str, Any]:
         "skills": traits.takes_skills,
         "capsules": list(traits.capsules),
         "installs_over_network": traits.installs_over_network,
-        "works_without_network": not traits.installs_over_network or bool(traits.capsules),
+        "works_without_network": not traits.installs_over_network,
         "parameters": dict(traits.parameters),
         "model_parameters": dict(MODEL_PARAMETERS) if traits.calls_model else {},
         "example": example(traits),

@@ -192,7 +192,7 @@ async def _key() -> AsyncIterator[str]:
 
 def _write_task(folder: Path, image: str, traits: AgentTraits) -> Path:
     """Without network wherever the agent can do without."""
-    network = "public" if traits.installs_over_network and not traits.capsules else "no-network"
+    network = "public" if traits.installs_over_network else "no-network"
     content = {
         "task.toml": 'schema_version = "1.4"\n\n[environment]\n'
         f"docker_image = {json.dumps(image)}\nnetwork_mode = {json.dumps(network)}\n\n"

@@ -50,7 +50,7 @@ def test_the_document_has_all_that_the_list_has() -> None:
     one = document([CAPABLE])["agents"][0]
     assert one["model_protocols"] == ["anthropic", "openai-chat"]
     assert one["mcp"] == ["stdio", "streamable-http", "sse"] and one["skills"] is True
-    assert one["works_without_network"] is True and "key_env" in one["model_parameters"]
+    assert one["works_without_network"] is False and "key_env" in one["model_parameters"]
 
 
 def test_one_agent_is_shown_with_its_parameters_and_an_arm_to_copy() -> None:
