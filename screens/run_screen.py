@@ -107,8 +107,7 @@ class RunScreen(DeckScreen[None]):
     # --- what the app calls ---
 
     def run_changed(self, dirty: set[str]) -> None:
-        now = self.source.now()
-        self._table.now = now
+        self._table.now = now = self.source.now()
         over = self.source.state.finished is not None
         self.numbers.changed(dirty)
         if not self.numbers.known and not self._recall.found:
@@ -132,8 +131,7 @@ class RunScreen(DeckScreen[None]):
             self._arranged()
 
     def clock_ticked(self, now: datetime) -> None:
-        now = self.source.now()
-        self._table.now = now
+        self._table.now = now = self.source.now()
         if self.rows.tick(now):
             self._table.rows_changed()
         else:
