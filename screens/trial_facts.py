@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine import trial_state
+from engine.events import ArmInfo
 from engine.text import clean_line
 from engine.trial_state import ServiceUse, TrialState
 from screens import format as fmt
@@ -69,11 +70,11 @@ def summary(trial: TrialState) -> Pieces:
     return line
 
 
-def facts(trial: TrialState, width: int) -> list[Line]:
-    """Everything, in groups; each line fits `width`."""
+def facts(trial: TrialState, width: int, arm: ArmInfo | None = None) -> list[Line]:
+    """Everything, in groups; each line fits `width`. `arm` is the trial's."""
     groups = [
         _verdict(trial),
-        _agent(trial),
+        _agent(trial, arm, width),
         _services(trial, width),
         _hooks(trial, width),
         _artifacts(trial, width),
@@ -117,7 +118,7 @@ def _verdict(trial: TrialState) -> list[Pieces]:
     return rows
 
 
-def _agent(trial: TrialState) -> list[Pieces]:
+def _agent(trial: TrialState, arm: ArmInfo | None, width: int) -> list[Pieces]:
     over = trial.agent_exit is not None or trial.done
     said: Pieces = [(f"exit {_exit(trial.agent_exit)}" if over else "not over", "")]
     if trial.agent_seconds is not None:
@@ -132,7 +133,7 @@ def _agent(trial: TrialState) -> list[Pieces]:
         if found := [f"{tokens(number)} {what}" for number, what in parts if number]:
             rows.append(_row("", (", ".join(found), "deck--dim")))
         rows.append(_row("steps", (str(trial.steps), "")))
-    rows += _model(trial)
+    rows += _model(trial, arm, width)
     known = f", from {trial.cost_source}" if trial.cost_source else ""
     cost = "unknown" if trial.cost_usd is None else fmt.spent(trial.cost_usd, partial=trial.cost_partial)
     partly = ", part of it is unknown" if trial.cost_partial and trial.cost_usd is not None else ""
@@ -147,15 +148,20 @@ def _agent(trial: TrialState) -> list[Pieces]:
     return rows
 
 
-def _model(trial: TrialState) -> list[Pieces]:
-    """Calls of the model, where the engine sees them."""
+def _model(trial: TrialState, arm: ArmInfo | None, width: int) -> list[Pieces]:
+    """Its name and where it is, and calls of it, where the engine sees them."""
+    rows = []
+    if arm is not None and arm.model:
+        places = (("from", arm.provider), ("at", arm.endpoint.base_url))
+        where = "".join(f" · {word} {place}" for word, place in places if place)
+        rows.append(fit(_row("model", (arm.model, ""), (where, "deck--dim")), width))
     if trial.model_calls is None:
-        return []
+        return rows
     said: Pieces = [(f"{fmt.count(trial.model_calls, 'call')} answered", "")]
     if trial.model_failures:
         again = f", {trial.model_retries} tried again" if trial.model_retries else ""
         said.append((f"  ▲ {trial.model_failures} failed{again}", "deck--warn"))
-    return [_row("model", *said)]
+    return [*rows, _row("" if rows else "model", *said)]
 
 
 def _exit(code: int | None) -> str:

@@ -143,7 +143,7 @@ class TrialScreen(DeckScreen[None]):
             return
         self.query_one(IssueList).set_issues(trial.issues)
         self._size_issues()
-        self.query_one(FactsPane).set_trial(trial)
+        self.query_one(FactsPane).set_trial(trial, self.source.state.arms[trial.arm].info)
         self._show_tabs()
         footer = self.query_one(ActionFooter)
         footer.hidden = set() if trial.issues else {"issues"}

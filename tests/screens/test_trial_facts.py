@@ -61,3 +61,23 @@ def test_calls_of_the_model_and_a_cost_known_in_part_are_shown_as_what_they_are(
     assert "500 written to the cache, 700 reasoning" in text
     assert "2 calls answered  ▲ 1 failed, 1 tried again" in text
     assert "≥ $0.25, from prices of 2026-11-01, part of it is unknown" in text
+
+
+def test_the_model_and_where_it_is_are_named() -> None:
+    state = RunState()
+    state.apply_all([*planned("t"), started("t"), ev.ModelCalled(at=at(2), trial="t", number=1)])
+    arm = ev.ArmInfo(
+        name="a",
+        agent="terminus2",
+        model="m\x1b[2J-5",
+        provider="some provider",
+        endpoint=ev.Endpoint(base_url="http://127.0.0.1:1/v1/" + "x" * 200),
+    )
+    lines = ["".join(text for text, _ in pieces) for pieces, _ in facts(state.trials["t"], 78, arm)]
+    (named,) = [number for number, line in enumerate(lines) if "some provider" in line]
+    assert (
+        lines[named].startswith(" model      m")
+        and "-5 · from some provider · at http://127.0.0.1:1/v1/x" in lines[named]
+    )
+    assert "1 call answered" in lines[named + 1]
+    assert max(map(len, lines)) <= 78 and "\x1b" not in "".join(lines)
