@@ -36,6 +36,8 @@ class TrialHead(Vertical):
     def show(self, source: RunSource, trial_id: str, width: int) -> None:
         trial, now, plan = source.state.trials.get(trial_id), source.now(), source.state.plan
         run = clean_line(plan.name) if plan else source.folder.name
+        if not self.query(Summary):
+            return  # not composed yet, or on its way out
         trail = self.query_one(Breadcrumbs)
         if trial is None:
             trail.set(["runs", run, clean_line(trial_id)], [("no such trial yet", "deck--dim")])
