@@ -122,6 +122,8 @@ def usd(value: float | None) -> str:
         return DASH
     if abs(value) >= BEYOND_MONEY:
         return f"${value:.1e}"
+    if value and abs(value) < 0.0005:  # a call of a cheap model is not free
+        return f"${value:.4f}" if abs(value) >= 0.00005 else "<$0.0001"
     if value and abs(value) < 0.995:
         return f"${value:.3f}" if abs(value) < 0.0995 else f"${value:.2f}"
     return f"${value:,.2f}"

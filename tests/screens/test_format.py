@@ -95,6 +95,7 @@ def test_columns_leave_by_importance_and_fill_the_width() -> None:
 
 def test_a_cost_that_nobody_spent_is_shown_as_what_it_is_and_breaks_no_table() -> None:
     assert fmt.usd(1e308) == "$1.0e+308"
+    assert [fmt.usd(value) for value in (0.0, 0.00001, 0.00046, 0.0006)] == ["$0.00", "<$0.0001", "$0.0005", "$0.001"]
     assert fmt.usd(999_999_999) == "$999,999,999.00"
 
 
