@@ -14,6 +14,7 @@ from typing import Any
 import anthropic
 
 from engine.issues import Code
+from engine.models.answer_bound import bounded
 from engine.models.conversation import Turn
 from engine.models.failures import failure_of_answer
 from engine.models.model_call import ModelFailure
@@ -45,7 +46,9 @@ class AnthropicSpeaking:
             default_headers=headers,
             max_retries=0,
             timeout=timeout,
-            http_client=anthropic.DefaultAsyncHttpxClient(trust_env=not is_here(settings.base_url), timeout=timeout),
+            http_client=anthropic.DefaultAsyncHttpxClient(
+                trust_env=not is_here(settings.base_url), timeout=timeout, event_hooks={"response": [bounded]}
+            ),
         )
 
     async def ask(self, turns: Sequence[Turn], system: str) -> Answer:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import openai
 
+from engine.models.answer_bound import bounded
 from engine.models.conversation import Turn
 from engine.models.failures import failure_of_answer
 from engine.models.settings import ModelSettings, Wire
@@ -31,7 +32,9 @@ class OpenAISpeaking:
             max_retries=0,
             timeout=timeout,
             # A proxy of the environment is for the world outside, not for a server on this machine.
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=not is_here(settings.base_url), timeout=timeout),
+            http_client=openai.DefaultAsyncHttpxClient(
+                trust_env=not is_here(settings.base_url), timeout=timeout, event_hooks={"response": [bounded]}
+            ),
         )
 
     async def ask(self, turns: Sequence[Turn], system: str) -> Answer:

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from engine.issues import Code
+from engine.models import answer_bound
 from engine.models.connect import load_sdk
 from engine.models.model_call import CostSource, ModelCallFailed, ModelFailure, Stop, Usage
 from engine.models.retries import MOST_TRIES
@@ -128,6 +129,17 @@ async def test_what_passes_is_tried_again_shown_and_counted(wire: Wire, turn: Tu
     [pause] = asked.time.pauses
     assert asked.shown[0].startswith("model: ") and asked.shown[0].endswith(f", try 2 of 6 in {pause:.0f} s")
     assert asked.shown[1:] == ["model: try 2 of 6", "model: answered at try 2"]
+
+
+@every_wire
+async def test_an_answer_without_an_end_is_given_up(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_bound, "MOST_ANSWER", 1 << 20)
+    async with asking(wire, Say(text="x" * (2 << 20), piece=1 << 16)) as asked:
+        failure = await failed(asked)
+    assert (failure.code, failure.retryable) == (Code.MODEL_FAILED, False)
+    assert failure.words == "the answer is larger than 1 MiB" and len(asked.calls) == 1
+    async with asking(wire, Say(text="x" * 500_000, piece=1 << 16)) as asked:
+        assert len((await asked.client.ask(HELLO)).text) == 500_000
 
 
 @every_wire
