@@ -36,8 +36,7 @@ def plan_lines(
     if refused := refusal_lines(plan):
         yield from ("", "refused", *(f"  {line}" for line in refused))
     yield from _notes("warnings", [(task.id, issue.message) for task in plan.tasks for issue in task.warnings])
-    yield ""
-    yield "order"
+    yield from ("", "order") if runnable else ("", "nothing can be run")
     for trial in runnable:
         yield f"{trial.position:>5}  {clean_line(trial.task.id)} · {trial.arm.name} · attempt {trial.attempt}"
 

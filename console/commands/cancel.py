@@ -11,7 +11,7 @@ import typer
 from console.errors import Unusable
 from console.find_run import find_own_run
 from console.out import Out
-from console.run_condition import load
+from console.run_condition import FINISHED, load
 from console.runs_dir import RUNS_DIR
 from engine.runs.control import send_command
 from engine.state import RunState
@@ -27,7 +27,10 @@ def cancel(
     if trial and force:
         raise Unusable("--force is for a whole run; a single trial is always cleaned up")
     folder = find_own_run(run, runs_dir, "be cancelled")
-    name = find_trial(trial, load(folder)[0]) if trial else ""
+    state, condition = load(folder)
+    if condition.state == FINISHED:
+        raise Unusable(f"{folder}: the run is over; nothing of it goes on")
+    name = find_trial(trial, state) if trial else ""
     answer = send_command(folder, {"command": "cancel", "trial": name, "force": force})
     if not answer.get("ok"):
         raise Unusable(f"{folder}: not cancelled: {answer.get('error', 'the engine gives no reason')}")
@@ -47,6 +50,6 @@ def find_trial(text: str, state: RunState) -> str:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise Unusable(f"--trial {text} could be {', '.join(sorted(matches)[:5])}; type more of the name")
+        raise Unusable(f"trial {text} could be {', '.join(sorted(matches)[:5])}; type more of the name")
     near = difflib.get_close_matches(text, list(state.trials), 5, 0.5)
-    raise Unusable(f"--trial {text}: no such trial" + (f"; did you mean {', '.join(near)}?" if near else ""))
+    raise Unusable(f"trial {text}: there is none of that name" + (f"; did you mean {', '.join(near)}?" if near else ""))

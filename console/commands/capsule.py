@@ -72,7 +72,8 @@ def check(tag: MaybeTag = "", as_json: AsJson = False) -> None:
     if as_json:
         _write_json(out, rows)
     else:
-        out.lines([f"{row['tag']}  {_state(row)}" for row in rows] or ["no capsule is built"])
+        wide = max((len(row["tag"]) for row in rows), default=0)
+        out.lines([f"{row['tag']:<{wide}}  {_state(row)}" for row in rows] or ["no capsule is built"])
     if any(row["state"] != "sound" for row in rows):
         raise typer.Exit(2)
 

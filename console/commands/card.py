@@ -133,7 +133,7 @@ def _summary(found: RunCard) -> Iterator[str]:
         yield f"arm         {arm_text(arm)}"
     yield f"attempts    {found.attempts} · seed {found.seed} · timeout factor {found.timeout_factor:g}"
     policy = found.retries
-    yield f"retries     {', '.join(policy.causes) or 'none'}, at most {policy.most} times"
+    yield f"retries     {', '.join(policy.causes) or 'none'}, {policy.how_often}"
     if found.split.pilot or found.split.held_out:
         yield f"split       {len(found.split.pilot)} pilot, {len(found.split.held_out)} held out"
     yield f"digest      {found.digest[:12]}"

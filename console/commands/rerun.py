@@ -52,10 +52,12 @@ def rerun(
     chosen = _chosen(policy, state, book, causes, named)
     out = Out()
     out.lines(_lines(policy, state, causes, chosen, named))
-    if dry_run:
-        raise typer.Exit(0 if chosen else 2)
+    if dry_run and chosen:
+        raise typer.Exit(0)
     if not chosen:
-        raise Unusable(f"{folder}: nothing runs again")
+        raise Unusable(
+            f"{folder}: nothing runs again: no trial that may has such a cause; `trialdeck triage {run}` decides causes"
+        )
     live = engine_alive(folder)
     if not live:
         _check(folder, chosen)
@@ -105,7 +107,7 @@ def _chosen(
 def _lines(
     policy: RetryPolicy, state: RunState, causes: dict[str, str], chosen: dict[str, str], named: Iterable[str]
 ) -> list[str]:
-    lines = [f"the card lets {', '.join(policy.causes) or 'nothing'} run again, at most {policy.most} times"]
+    lines = [f"the card lets {', '.join(policy.causes) or 'nothing'} run again, {policy.how_often}"]
     for trial, cause in chosen.items():
         along = "" if not named or trial in named else " · with the other arm"
         lines.append(f"  {trial}  {cause}{along}")

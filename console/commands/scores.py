@@ -127,6 +127,8 @@ def add(
     elif from_run:
         records = of_run(find_run(from_run, runs_dir), arm or (), given, kept)
     else:
+        if missing := [option for option, fact in (("--benchmark", benchmark), ("--ran-by", ran_by)) if not fact]:
+            raise Unusable(f"{' and '.join(missing)} missing: a score without means nothing; --from RUN takes a run's")
         records = [stated(given, kept)]
     digest = place.keep(snapshot) if snapshot is not None else ""
     for record in records:

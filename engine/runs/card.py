@@ -89,6 +89,10 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     most: int = 1
     redo_verdicts: tuple[Cause, ...] = ()
 
+    @property
+    def how_often(self) -> str:
+        return {0: "never", 1: "at most once"}.get(self.most, f"at most {self.most} times")
+
 
 class RunCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`cpus_cap` and `memory_mb_cap` are set where `--allow-smaller-host` caps what tasks declare. Network policies,

@@ -87,7 +87,7 @@ def _cap(value: float | None, unit: str) -> str:
 def _retries(card: RunCard) -> str:
     policy = card.retries
     redo = f", verdicts redone for {_names(policy.redo_verdicts)}" if policy.redo_verdicts else ""
-    return f"{_names(policy.causes)} at most {policy.most} times{redo}"
+    return f"{_names(policy.causes)} {policy.how_often}{redo}"
 
 
 def _left_out(card: RunCard) -> str:

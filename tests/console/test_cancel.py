@@ -11,6 +11,7 @@ import pytest
 
 from console.commands.cancel import cancel
 from console.errors import Unusable
+from engine import events as ev
 from engine.layout import ENGINE
 from engine.owner import this_process
 from engine.runs.atomic_file import write_json
@@ -80,7 +81,7 @@ def test_a_trial_is_found_by_the_beginning_of_its_name(engine: Engine, capsys: p
     ("trial", "said"),
     [
         ("hello__", "could be hello__oracle__1, hello__replay__1; type more"),
-        ("redis_oracle_1", "no such trial; did you mean redis__oracle__1"),
+        ("redis_oracle_1", "there is none of that name; did you mean redis__oracle__1"),
     ],
 )
 def test_an_unclear_trial_cancels_nothing(engine: Engine, trial: str, said: str) -> None:
@@ -98,6 +99,12 @@ def test_what_the_engine_refuses_is_passed_on(engine: Engine) -> None:
 def test_a_run_without_an_engine_says_what_can_be_done(tmp_path: Path) -> None:
     with pytest.raises(NotReachable, match="no engine has run here yet"):
         cancel(str(write(tmp_path / "run", planned(["hello"]))))
+
+
+def test_a_run_that_is_over_is_not_cancelled_and_not_called_abandoned(tmp_path: Path) -> None:
+    folder = write(tmp_path / "run", [*planned(["hello"]), started(), ev.RunFinished(exit_code=0, seconds=1.0)])
+    with pytest.raises(Unusable, match="the run is over"):
+        cancel(str(folder))
 
 
 def test_one_trial_is_not_forced(engine: Engine) -> None:

@@ -21,5 +21,5 @@ def recipe_for(tag: str) -> Recipe:
     for recipe in RECIPES:
         if recipe.matches(tag):
             return recipe
-    known = ", ".join(recipe.tag for recipe in RECIPES)
+    known = ", ".join(recipe.tag.replace("{version}", "VERSION") for recipe in RECIPES)
     raise CapsuleUnusable(f'there is no capsule "{tag}", and none can be built with that tag: known are {known}')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from console.begin_run import refusal_lines
@@ -166,6 +167,13 @@ def test_a_dry_run_shows_arms_models_and_refusals(mixed: Plan) -> None:
     assert "trials    6 of 12" in text
     assert all(f"  {line}" in text for line in refusal_lines(mixed))
     assert "served · oracle" in text and f"served · {NAME}" not in text
+
+
+def test_a_plan_without_a_trial_to_run_says_so_in_place_of_an_order(mixed: Plan) -> None:
+    none = msgspec.structs.replace(mixed, trials=tuple(trial for trial in mixed.trials if not trial.runnable))
+    task_set = TaskSet(name="s", version="", digest="d", tasks=())
+    *_, last = plan_lines(none, task_set, HOST, [], seed=1, concurrency=1)
+    assert last == "nothing can be run"
 
 
 @pytest.mark.anyio

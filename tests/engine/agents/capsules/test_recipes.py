@@ -30,6 +30,11 @@ def test_every_recipe_has_an_example_that_is_its_own_and_a_place() -> None:
     assert len({recipe.tag for recipe in RECIPES}) == len(RECIPES)
 
 
+def test_a_tag_that_nobody_can_build_is_refused_with_those_that_can_be() -> None:
+    with pytest.raises(CapsuleUnusable, match=r"known are tmux-v1, .*, codex-VERSION, "):
+        recipe_for("nothing-v1")
+
+
 @pytest.mark.parametrize("version", ["2.1.332", "3.0.0-beta.1", "2.1.5"])
 def test_a_version_stands_in_its_tag(version: str) -> None:
     recipe = recipe_for(claude_code.tag_of(version))
