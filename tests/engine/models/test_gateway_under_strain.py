@@ -253,7 +253,7 @@ async def test_a_program_that_goes_away_in_the_middle_ends_the_servers_work_and_
         await gone.wait()
         await opened.told(1)
     (call,) = opened.calls
-    assert (call.hung_up, call.failure) == (True, None)
+    assert (call.hung_up, call.answer_began, call.failure) == (True, True, None)
     assert opened.shown == []
 
 
@@ -265,7 +265,7 @@ async def test_a_program_that_goes_away_before_the_answer_is_told_once() -> None
         await asyncio.wait([asking])
         await opened.told(1)
     (call,) = opened.calls
-    assert (call.hung_up, call.failure, call.usage.tokens_in) == (True, None, None)
+    assert (call.hung_up, call.answer_began, call.failure, call.usage.tokens_in) == (True, False, None, None)
 
 
 async def test_a_program_that_goes_away_while_it_asks_is_told_once() -> None:
