@@ -9,6 +9,7 @@ from typing import Any
 from engine.agents.agent import AgentTraits
 from engine.agents.arms import MODEL_PARAMETERS
 from engine.agents.harbor.listing import HarborAgentInfo
+from engine.models.resolve import DEFAULT_KEY_ENV
 from engine.models.settings import Wire
 
 SCHEMA = "trialdeck.agents/1"
@@ -34,7 +35,7 @@ def _entry(traits: AgentTraits) -> dict[str, Any]:
         "installs_over_network": traits.installs_over_network,
         "works_without_network": not traits.installs_over_network,
         "parameters": dict(traits.parameters),
-        "model_parameters": dict(MODEL_PARAMETERS) if traits.calls_model else {},
+        "model_parameters": _of_its_model(traits),
         "example": example(traits),
     }
 
@@ -67,8 +68,20 @@ def agent_lines(traits: AgentTraits, width: int) -> list[str]:
     lines += ["", "parameters" if traits.parameters else "no parameters of its own"]
     lines += _named(traits.parameters, width)
     if traits.calls_model:
-        lines += ["", "parameters of its model", *_named(MODEL_PARAMETERS, width)]
+        lines += ["", "parameters of its model", *_named(_of_its_model(traits), width)]
     return [*lines, "", f"  trialdeck run TASKS --agent '{example(traits)}'"]
+
+
+def _of_its_model(traits: AgentTraits) -> dict[str, str]:
+    """What every agent takes, said for the protocols that this one speaks."""
+    if not traits.calls_model:
+        return {}
+    first = " (the first, if not given)" if len(traits.wires) > 1 else " alone"
+    keys = " or ".join(dict.fromkeys(DEFAULT_KEY_ENV[wire] for wire in traits.wires))
+    return MODEL_PARAMETERS | {
+        "protocol": f"what the server speaks: {', '.join(traits.wires)}{first}",
+        "key_env": f"the variable that holds the key ({keys}, if not given)",
+    }
 
 
 def harbor_lines(harbors: Sequence[HarborAgentInfo], width: int) -> list[str]:

@@ -125,7 +125,7 @@ class RunState:
         return sum(
             1
             for trial in self.trials.values()
-            if trial.discarded_cost_partial or (trial.started_at is not None and not trial.cost_is_complete)
+            if trial.discarded_cost_partial or (trial.ran and not trial.cost_is_complete)
         )
 
     def elapsed(self, now: datetime) -> float | None:

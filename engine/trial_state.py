@@ -147,6 +147,11 @@ class TrialState(msgspec.Struct, kw_only=True):
         return next((level for level in Severity if level in found), None)
 
     @property
+    def ran(self) -> bool:
+        """It was started, or has a verdict: other systems and tables needn't tell when."""
+        return self.started_at is not None or self.passed is not None
+
+    @property
     def cost_is_complete(self) -> bool:
         """Is `cost_usd` all that this run of it cost?"""
         return self.cost_usd is not None and not self.cost_partial

@@ -91,8 +91,7 @@ def _share(trial: TrialState) -> _Share:
     return _Share(
         arm=trial.arm,
         cost=sum(costs) if costs else None,
-        cost_unknown=trial.discarded_cost_partial
-        or (trial.done and trial.started_at is not None and not trial.cost_is_complete),
+        cost_unknown=trial.discarded_cost_partial or (trial.done and trial.ran and not trial.cost_is_complete),
         seconds=trial.seconds if timed else None,
         left=not trial.done and not running,
         running=running,

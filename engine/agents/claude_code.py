@@ -43,7 +43,7 @@ from engine.trajectories.steps import Step
 TRAITS = AgentTraits(
     name="claude_code",
     version=VERSION,
-    summary="Anthropic's Claude Code CLI, carried into main; its model is reached through the gateway",
+    summary="Anthropic's Claude Code CLI, in main; calls its model through the engine",
     wires=(Wire.ANTHROPIC,),
     mcp=frozenset({"stdio", "streamable-http", "sse"}),
     takes_skills=True,

@@ -108,3 +108,11 @@ def test_all_capsules_of_an_agent_are_needed() -> None:
     two = AgentTraits(name="two", version="1", summary="carried in", capsules=("cli-1.0", "node24-v1"))
     assert "capsules cli-1.0 and node24-v1" in "\n".join(agent_lines(two, 80))
     assert "capsule node24-v1 or installed over the network" in " ".join("\n".join(agent_lines(CAPABLE, 80)).split())
+
+
+def test_an_agent_is_told_with_its_own_protocols_and_key_alone() -> None:
+    one = AgentTraits(name="one", version="1", summary="speaks one", wires=(Wire.ANTHROPIC,))
+    text = "\n".join(agent_lines(one, 200))
+    assert "what the server speaks: anthropic alone" in text and "(ANTHROPIC_API_KEY, if not given)" in text
+    assert "openai" not in text.casefold()
+    assert "anthropic, openai-chat (the first, if not given)" in "\n".join(agent_lines(CAPABLE, 200))

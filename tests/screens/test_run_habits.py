@@ -308,6 +308,20 @@ def test_sums_kept_trial_by_trial_are_those_of_the_whole_state() -> None:
         assert sums.eta(fake_run.at(1500)) == (pytest.approx(eta) if eta is not None else None)
 
 
+def test_a_verdict_that_no_start_was_told_of_has_a_cost_that_may_be_unknown() -> None:
+    from engine.state import RunState
+
+    state = RunState()
+    for event in fake_run.plan(2):
+        state.apply(event)
+    one, two = list(state.trials)[:2]
+    for trial, cost in ((one, 0.5), (two, None)):
+        state.apply(ev.TrialFinished(trial=trial, outcome="scored", reward=1.0, passed=True, cost_usd=cost))
+    sums = RunSums(state)
+    sums.update(set(state.trials))
+    assert (sums.cost_usd, sums.cost_unknown) == (0.5, 1) == (state.cost_usd, state.cost_unknown)
+
+
 async def test_a_hidden_column_is_gone_and_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -55,6 +55,11 @@ def test_the_numbers_are_those_of_the_table_itself(tmp_path: Path, text: str) ->
         assert (a.cost_total, a.cost_discarded, a.cost_unknown) == (b.cost_total, b.cost_discarded, b.cost_unknown)
 
 
+def test_a_row_without_a_cost_makes_the_sum_a_lower_bound(tmp_path: Path) -> None:
+    state, _ = state_of(written(tmp_path, LONG))
+    assert (state.cost_usd, state.cost_unknown) == (4, 1)
+
+
 def test_it_is_followed_while_it_grows_and_what_leaves_it_is_withdrawn(tmp_path: Path) -> None:
     path = written(tmp_path, PAIRED)
     reader, state = CSV.reader(path), RunState()
