@@ -105,7 +105,7 @@ def summary_lines(state: RunState, folder: Path, *, alive: bool = True) -> list[
     lines.append(f"cost     {cost_text(state)}")
     lines.append(f"issues   {severities_text(state.severities)}")
     if state.finished is not None:
-        lines.append(f"took     {say_seconds(state.finished.seconds)}{_reason(state.finished)}")
+        lines.append(f"took     {say_seconds(state.took)}{_reason(state.finished)}")
     lines.append(f"folder   {folder}")
     return lines
 

@@ -81,12 +81,9 @@ def _word(trial: TrialState, condition: Condition) -> str:
 
 def _run(opened: OpenedRun, state: RunState, condition: Condition) -> RunFacts:
     folder = opened.folder
-    plan, finished = state.plan, state.finished
+    plan, finished, seconds = state.plan, state.finished, state.took
     host = plan.host if plan is not None else HostInfo()
     words = [_word(trial, condition) for trial in state.trials.values()]
-    seconds = finished.seconds if finished is not None else None
-    if seconds is None and state.last_event_at is not None:
-        seconds = state.elapsed(state.last_event_at)
     return RunFacts(
         id=plan.run if plan is not None else "",
         name=clean_line(plan.name if plan is not None else folder.name),

@@ -129,10 +129,18 @@ class RunState:
         )
 
     def elapsed(self, now: datetime) -> float | None:
-        """Seconds for which an engine worked on the run: all its sessions, without the time between them."""
+        """Seconds for which an engine worked on the run: all its sessions, without the time between them. None where
+        nothing says so, as in a table of results."""
         if self._session_at is not None:
             return self._seconds + max(0.0, (now - self._session_at).total_seconds())
-        return self._seconds if self.finished is not None or self.started_at is not None else None
+        return self._seconds if self._seconds or self.started_at is not None else None
+
+    @property
+    def took(self) -> float | None:
+        """Seconds that a run took which is over, else up to its last sign of life. None: nothing says so."""
+        if self.finished is not None:
+            return self.finished.seconds if self.finished.seconds or self.started_at is not None else None
+        return self.elapsed(self.last_event_at) if self.last_event_at is not None else None
 
     def eta(self, now: datetime) -> float | None:
         """Seconds to go: what is left, at the mean duration of finished trials of the same arm (else of all) and the

@@ -40,10 +40,7 @@ def summarise(run: OpenedRun | Path) -> RunSummary:
         liveness = Liveness.STALE
     finally:
         reader.close()
-    plan, finished = state.plan, state.finished
-    seconds = finished.seconds if finished is not None else None
-    if seconds is None and state.last_event_at is not None:
-        seconds = state.elapsed(state.last_event_at)
+    plan, finished, seconds = state.plan, state.finished, state.took
     return RunSummary(
         folder=opened.folder,
         kind=opened.kind,

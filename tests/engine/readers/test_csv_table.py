@@ -60,6 +60,11 @@ def test_a_row_without_a_cost_makes_the_sum_a_lower_bound(tmp_path: Path) -> Non
     assert (state.cost_usd, state.cost_unknown) == (4, 1)
 
 
+def test_how_long_the_trials_of_a_table_took_is_unknown_and_not_zero(tmp_path: Path) -> None:
+    state, _ = state_of(written(tmp_path, LONG))
+    assert state.finished is not None and state.took is None and state.elapsed(ev.now()) is None
+
+
 def test_it_is_followed_while_it_grows_and_what_leaves_it_is_withdrawn(tmp_path: Path) -> None:
     path = written(tmp_path, PAIRED)
     reader, state = CSV.reader(path), RunState()
