@@ -23,11 +23,14 @@ def analyse(
         list[str], typer.Argument(help="Runs, folders of runs, CSV files, as for `compare`.", metavar="RUN…")
     ],
     arm: Annotated[
-        list[str] | None, typer.Option("--arm", help="An arm, NAME or RUN:NAME; again for more. The first: baseline.")
+        list[str] | None,
+        typer.Option("--arm", help="An arm, NAME or RUN:NAME; again for more. The first: baseline.", metavar="NAME"),
     ] = None,
     benchmark: Annotated[
         list[str] | None,
-        typer.Option("--benchmark", help="Also part of the index; the index is incomplete without a run of it."),
+        typer.Option(
+            "--benchmark", help="Also part of the index; the index is incomplete without a run of it.", metavar="NAME"
+        ),
     ] = None,
     weight: Annotated[
         list[str] | None, typer.Option("--weight", metavar="BENCHMARK=NUMBER", help="In the index; else all equal.")
@@ -36,7 +39,10 @@ def analyse(
         int | None, typer.Option(min=1, help="Stated attempts of a task for the index; else those of the plans.")
     ] = None,
     families: Annotated[
-        str, typer.Option(help="Families of tasks: `category`, `prefix:SEPARATOR`, or a CSV file with task,family.")
+        str,
+        typer.Option(
+            help="Families of tasks: `category`, `prefix:SEPARATOR`, or a CSV file with task,family.", metavar="HOW"
+        ),
     ] = "category",
     reviews: Annotated[
         str,

@@ -27,10 +27,15 @@ def compare(
         ),
     ] = None,
     arm: Annotated[
-        list[str] | None, typer.Option("--arm", help="An arm to compare, NAME or RUN:NAME; again for more.")
+        list[str] | None,
+        typer.Option("--arm", help="An arm to compare, NAME or RUN:NAME; again for more.", metavar="NAME"),
     ] = None,
-    baseline: Annotated[str, typer.Option(help="The arm that the others are compared with; else the first.")] = "",
-    attempts: Annotated[str, typer.Option(help="`all` attempts of a task, or the `first` alone.")] = "all",
+    baseline: Annotated[
+        str, typer.Option(help="The arm that the others are compared with; else the first.", metavar="NAME")
+    ] = "",
+    attempts: Annotated[
+        str, typer.Option(help="`all` attempts of a task, or the `first` alone.", metavar="WHICH")
+    ] = "all",
     common_tasks: Annotated[
         bool, typer.Option("--common-tasks", help="Compare on the tasks that both sides have, and list the others.")
     ] = False,
@@ -41,7 +46,8 @@ def compare(
     families: Annotated[
         str,
         typer.Option(
-            help="Resample families of tasks too: `category`, `prefix:SEPARATOR`, a CSV file with task,family."
+            help="Resample families of tasks too: `category`, `prefix:SEPARATOR`, a CSV file with task,family.",
+            metavar="HOW",
         ),
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document; fractions and dollars.")] = False,

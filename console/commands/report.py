@@ -18,10 +18,15 @@ def report(
         list[str], typer.Argument(help="Runs (folder, name, `last`) or CSV files, as for `compare`.", metavar="RUN…")
     ],
     arm: Annotated[
-        list[str] | None, typer.Option("--arm", help="An arm to compare, NAME or RUN:NAME; again for more.")
+        list[str] | None,
+        typer.Option("--arm", help="An arm to compare, NAME or RUN:NAME; again for more.", metavar="NAME"),
     ] = None,
-    baseline: Annotated[str, typer.Option(help="The arm that the others are compared with; else the first.")] = "",
-    attempts: Annotated[str, typer.Option(help="`all` attempts of a task, or the `first` alone.")] = "all",
+    baseline: Annotated[
+        str, typer.Option(help="The arm that the others are compared with; else the first.", metavar="NAME")
+    ] = "",
+    attempts: Annotated[
+        str, typer.Option(help="`all` attempts of a task, or the `first` alone.", metavar="WHICH")
+    ] = "all",
     common_tasks: Annotated[
         bool, typer.Option("--common-tasks", help="Compare on the tasks that both sides have, and list the others.")
     ] = False,
@@ -32,7 +37,8 @@ def report(
     families: Annotated[
         str,
         typer.Option(
-            help="Resample families of tasks too: `category`, `prefix:SEPARATOR`, a CSV file with task,family."
+            help="Resample families of tasks too: `category`, `prefix:SEPARATOR`, a CSV file with task,family.",
+            metavar="HOW",
         ),
     ] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Markdown to stdout, also without this.")] = False,

@@ -53,7 +53,7 @@ def run(
     model_key_file: KeyFile = None,
     effort: Effort = None,
     model_api_key: Key = None,
-    arm_name: Annotated[list[str] | None, typer.Option(help="Names of the arms, in order.")] = None,
+    arm_name: Annotated[list[str] | None, typer.Option(help="A name for each arm, in order.", metavar="NAME")] = None,
     attempts: Annotated[int, typer.Option(min=1, help="Attempts of each arm on each task.")] = 1,
     concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.")] = DEFAULT_CONCURRENCY,
     runs_dir: Annotated[Path, typer.Option(help="Where run folders are made.")] = RUNS_DIR,
@@ -75,11 +75,14 @@ def run(
     ] = False,
     retry_cause: Annotated[
         list[Cause] | None,
-        typer.Option(help="A cause for which `rerun` runs trials again (infrastructure, provider if not given)."),
+        typer.Option(
+            help="A cause for which `rerun` runs trials again (infrastructure, provider if not given).", metavar="CAUSE"
+        ),
     ] = None,
     retries: Annotated[int, typer.Option(min=0, help="How often `rerun` may run one trial again.")] = 1,
     redo_verdict: Annotated[
-        list[Cause] | None, typer.Option(help="A cause for which even a trial with a verdict may run again.")
+        list[Cause] | None,
+        typer.Option(help="A cause for which even a trial with a verdict may run again.", metavar="CAUSE"),
     ] = None,
     keep: Annotated[Keep, typer.Option(help="Which environments stay up for a shell.")] = Keep.NEVER,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,

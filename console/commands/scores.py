@@ -86,7 +86,9 @@ def add(
     from_run: Annotated[
         str, typer.Option("--from", help="A run that is over, of any system: a score of each arm.", metavar="RUN")
     ] = "",
-    arm: Annotated[list[str] | None, typer.Option("--arm", help="With --from: this arm alone; again for more.")] = None,
+    arm: Annotated[
+        list[str] | None, typer.Option("--arm", help="With --from: this arm alone; again for more.", metavar="NAME")
+    ] = None,
     runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
     book: Book = None,
 ) -> None:
