@@ -26,7 +26,7 @@ from engine.agents.claude_code_parameters import (
 )
 from engine.agents.claude_code_record import recorded
 from engine.agents.in_main.carried import carried
-from engine.agents.in_main.forwarder import Forwarder
+from engine.agents.in_main.forwarder import OWN_RUNTIME, Forwarder
 from engine.agents.in_main.installed import npm_install
 from engine.agents.in_main.json_stream import JsonStream
 from engine.agents.in_main.log_name import name_in_trial
@@ -170,6 +170,7 @@ class ClaudeCodeAgent:
         said = bytearray()
         result = await session.execute(
             [node.programs["node"], "-e", PREPARE, CONFIG],
+            env=OWN_RUNTIME,
             sink=lambda stream, data: said.extend(data if stream == "stdout" else b""),
             logged=False,
             timeout_sec=PREPARE_SEC,
@@ -181,6 +182,7 @@ class ClaudeCodeAgent:
         result = await session.execute(
             [node.programs["node"], "-e", MAKE, TEMPORARY, str(found.uid), str(found.gid)],
             user="0",
+            env=OWN_RUNTIME,
             logged=False,
             timeout_sec=PREPARE_SEC,
         )

@@ -158,6 +158,10 @@ def command_line(program: str, parameters: ClaudeCodeParameters, settings: Model
     return [*words, "--mcp-config", MCP_FILE, "--strict-mcp-config"] if mcp else [*words, "--strict-mcp-config"]
 
 
+_OTHER_WAYS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
+"""Variables of an image or a task that would send the CLI to another server than the arm's."""
+
+
 def environment(
     parameters: ClaudeCodeParameters, settings: ModelSettings, address: str, found: Mapping[str, str]
 ) -> dict[str, str]:
@@ -182,6 +186,7 @@ def environment(
         "CLAUDE_CODE_MAX_RETRIES": str(parameters.max_retries),
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
+        **dict.fromkeys(_OTHER_WAYS, "0"),
         "IS_SANDBOX": "1",  # else it doesn't skip permissions as root
         "NO_PROXY": beside_proxies(found.get("NO_PROXY") or found.get("no_proxy") or ""),
     }

@@ -74,7 +74,7 @@ class HarborAgent:
             environment = TrialdeckEnvironment(session, self._secrets, logger)
             self._environment = environment
             self._know_secrets_of(agent)
-            with environment.scoped_exec_env(self._configured.env):
+            with environment.scoped_exec_env(self._environment_of_commands()):
                 await agent.set_web_tools_disabled(_is_closed(session), environment)
                 await agent.setup(environment)
         except TrialFailed:
@@ -83,6 +83,11 @@ class HarborAgent:
             raise TrialFailed(self._set_up_failed(error)) from None
         if version := agent.version():
             session.activity(f"{self._configured.name} {clean_line(str(version), 60)} is set up")
+
+    def _environment_of_commands(self) -> dict[str, str]:
+        """With the gateway, a proxy that the image names is none for the way to the model."""
+        way = self._forwarder.environment if self._forwarder is not None else {}
+        return {**way, **self._configured.env}
 
     async def run(self, session: AgentSession) -> AgentEnd:
         agent, environment = self._agent, self._environment
@@ -94,7 +99,7 @@ class HarborAgent:
         async with anyio.create_task_group() as group:
             group.start_soon(self._follow, session)
             try:
-                with environment.scoped_exec_env(self._configured.env):
+                with environment.scoped_exec_env(self._environment_of_commands()):
                     instruction = session.instruction.decode("utf-8", "replace")
                     await agent.run(instruction, environment, self._context)
                 end = AgentEnd(exit_code=self._exit_code(environment))

@@ -17,7 +17,7 @@ FOLDER = "/opt/trialdeck/forward"
 NAMES = {"node": "forward.js", "python": "forward.py"}
 START_SEC = 30.0
 STOP_SEC = 15.0
-_ENV = {"NODE_OPTIONS": ""}
+OWN_RUNTIME = {"NODE_OPTIONS": ""}
 """What the image wants of the task's own Node is nothing to this one."""
 
 
@@ -59,7 +59,7 @@ class Forwarder:
                 said.extend(data)
 
         result = await session.execute(
-            [*command, "--detach", GATEWAY_SOCKET], env=_ENV, sink=listen, logged=False, timeout_sec=START_SEC
+            [*command, "--detach", GATEWAY_SOCKET], env=OWN_RUNTIME, sink=listen, logged=False, timeout_sec=START_SEC
         )
         try:
             started = msgspec.json.decode(bytes(said), type=_Started)
@@ -72,7 +72,7 @@ class Forwarder:
     async def stop(self) -> None:
         """Gone, or dead already. A background process of the agent that still asks the model gets no answer then."""
         words = [*self._command, "--stop", str(self._pid)]
-        await self._session.execute(words, env=_ENV, logged=False, timeout_sec=STOP_SEC)
+        await self._session.execute(words, env=OWN_RUNTIME, logged=False, timeout_sec=STOP_SEC)
 
 
 def beside_proxies(told: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from engine.agents.agent import AgentSession
+from engine.agents.in_main.forwarder import OWN_RUNTIME
 from engine.agents.in_main.setup_failed import setup_failed
 
 _COPY_SEC = 120.0
@@ -23,7 +24,7 @@ async def copy_skills(session: AgentSession, target: str, runtime: Literal["node
     if not source:
         return
     result = await session.execute(
-        [program, *_COPY[runtime], source, target], user="0", logged=False, timeout_sec=_COPY_SEC
+        [program, *_COPY[runtime], source, target], user="0", env=OWN_RUNTIME, logged=False, timeout_sec=_COPY_SEC
     )
     if result.exit_code != 0:
         raise setup_failed(f"the task's skills_dir {source} can't be copied to {target} in main", result)

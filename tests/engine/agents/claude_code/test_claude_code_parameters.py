@@ -201,3 +201,9 @@ def test_any_instruction_goes_to_stdin_byte_by_byte(instruction: bytes) -> None:
     """Case 61: a blank line goes before what the CLI would take for a command of its own, and nothing else is done."""
     found = as_input(instruction)
     assert found == (b"\n" if instruction.startswith(b"/") else b"") + instruction
+
+
+def test_variables_of_a_task_send_it_to_no_other_server() -> None:
+    sent = variables("claude_code:model=m")
+    ways = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
+    assert [sent[name] for name in ways] == ["0", "0", "0"] and sent["ANTHROPIC_BASE_URL"] == ADDRESS

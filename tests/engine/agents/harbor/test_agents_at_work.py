@@ -202,10 +202,11 @@ async def test_the_way_to_the_gateway_is_open_before_the_set_up_and_closed_at_th
     await rig.agent.set_up(rig.given)
     await rig.agent.run(rig.given)
     words = [command.text for command in provider.commands]
-    assert "/usr/bin/python3 /opt/trialdeck/forward/forward.py --detach /opt/trialdeck/model/socket" in words[1]
+    assert "/usr/bin/python3 -I /opt/trialdeck/forward/forward.py --detach /opt/trialdeck/model/socket" in words[1]
     assert words[-1].endswith("forward.py --stop 7")
     (work,) = [command for command in provider.commands if "codex exec" in command.text]
     assert "http://127.0.0.1:5/v1" in work.text + repr(work.env)
+    assert (work.env or {})["NO_PROXY"] == "127.0.0.1,localhost"
     assert all(KEY not in command.text + repr(command.env) for command in provider.commands)
 
 
