@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import msgspec
 
@@ -36,8 +37,5 @@ def _filled(session: AgentSession, server: McpServer) -> McpServer:
             )
         return str(default)
 
-    headers = {
-        header: _VARIABLE.sub(lambda found, header=header: value(header, found), text)  # type: ignore[misc]
-        for header, text in server.headers.items()
-    }
+    headers = {header: _VARIABLE.sub(partial(value, header), text) for header, text in server.headers.items()}
     return msgspec.structs.replace(server, headers=headers)
