@@ -16,6 +16,7 @@ from console.plan_text import arm_text
 from console.runs_dir import RUNS_DIR
 from engine.layout import CARD
 from engine.readers.run_folder import TRIALDECK
+from engine.runs.agent_refusals import plain_fit
 from engine.runs.card import RunCard, read_card
 from engine.runs.card_differences import card_differences, incomparable
 from engine.runs.card_file import SUFFIX, freeze, read_draft, resolve
@@ -56,10 +57,16 @@ def check(path: CardFile) -> None:
     out.lines(list(_summary(found)))
     for entry in task_set.broken:
         out.line(f"! {entry.id} would not be run: {entry.issue.message}")
+    fits = plain_fit(found.arms)
+    for arm in found.arms:
+        for issue in fits[arm.name].problems:
+            out.line(f"! arm {arm.name} would not be run: {issue.message.removeprefix(f'arm {arm.name}: ')}")
     if found.question is None:
         out.line('! question is not said: "controlled model" (only the model differs) or "product" (as shipped)')
     if not task_set.tasks:
         raise Unusable(f"{path}: none of its tasks can be run")
+    if all(fit.problems for fit in fits.values()):
+        raise Unusable(f"{path}: none of its arms can be run here")
 
 
 @card.command("freeze")

@@ -26,6 +26,15 @@ class AgentConfigInvalid(Exception):
     """An arm that cannot be run as written; the message names the arm and the key and says what was expected."""
 
 
+class AgentUnavailable(AgentConfigInvalid):
+    """An arm that is written well and lacks something of this host: a package, a key. The message says how to get it;
+    a plan refuses the arm's trials and no other's."""
+
+
+class AgentMissing(AgentUnavailable):
+    """The agent itself isn't here, so that not even its version is known."""
+
+
 class AgentTraits(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent can take and what it needs, known before anything is started.
 

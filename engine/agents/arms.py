@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from engine.agents.agent import AgentConfigInvalid, AgentTraits
+from engine.agents.agent import AgentConfigInvalid, AgentTraits, AgentUnavailable
 from engine.agents.registry import AGENTS, make_agent, traits_of
 from engine.events import ArmInfo, Endpoint
 from engine.models.scrubbed import scrubbed
@@ -68,6 +69,14 @@ def parse_arm(text: str, name: str | None = None, defaults: Mapping[str, str] = 
         parameters[key] = value
         position = found.end()
     arm = arm_of(name or arm_name(agent, parameters), agent, _with_defaults(AGENTS[agent].traits, parameters, defaults))
+    with suppress(AgentUnavailable):  # the plan refuses its trials, and the other arms run
+        return checked(arm)
+    return arm
+
+
+def checked(arm: ArmInfo) -> ArmInfo:
+    """The arm with its version, once it is known that its agent can be made of it. Raises AgentConfigInvalid for an arm
+    that can never work, AgentUnavailable for one that can't here."""
     make_agent(arm)
     return with_version(arm)
 

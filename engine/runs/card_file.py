@@ -16,9 +16,9 @@ import msgspec
 import tomli_w
 
 from engine import events as ev
-from engine.agents.agent import AgentConfigInvalid
-from engine.agents.arms import arm_name, check_arm_name, check_parameters, takes, with_model, with_version
-from engine.agents.registry import AGENTS, make_agent
+from engine.agents.agent import AgentConfigInvalid, AgentMissing, AgentUnavailable
+from engine.agents.arms import arm_name, check_arm_name, check_parameters, checked, takes, with_model
+from engine.agents.registry import AGENTS
 from engine.layout import CARD
 from engine.runs.atomic_file import write_atomically
 from engine.runs.card import (
@@ -147,14 +147,15 @@ def read_draft(path: Path) -> CardDraft:
     return draft
 
 
-def resolve(path: Path, draft: CardDraft) -> tuple[RunCard, TaskSet]:
+def resolve(path: Path, draft: CardDraft, *, freezes: bool = False) -> tuple[RunCard, TaskSet]:
     """The card that a run of this draft would pin, and its tasks. It has neither the run's name of itself nor a host.
+    An arm whose agent isn't on this host is a part of it, but not where the card is frozen (`freezes`: or will be).
 
     Raises CardInvalid, also where a frozen draft no longer resolves to what it was.
     """
     base = path.resolve().parent
     task_set = _tasks(path, base, draft.task_set)
-    arms = _arms(path, base, draft.arms)
+    arms = _arms(path, base, draft.arms, is_frozen=draft.frozen is not None or freezes)
     _check_split(path, draft.split, task_set)
     broken = {entry.id: entry for entry in task_set.broken}
     tasks = [CardTask(id=task.id, folder=str(task.folder), digest=task.digest) for task in task_set.tasks]
@@ -194,7 +195,7 @@ def resolve(path: Path, draft: CardDraft) -> tuple[RunCard, TaskSet]:
 def freeze(path: Path) -> RunCard:
     """Write what the card resolves to now into its file; its own text, comments included, stays. Raises CardInvalid."""
     draft = read_draft(path)
-    card, task_set = resolve(path, draft)
+    card, task_set = resolve(path, draft, freezes=True)
     if draft.frozen is not None:
         return card
     if task_set.broken:
@@ -241,7 +242,8 @@ def _ids(task_set: TaskSet) -> set[str]:
     return {task.id for task in task_set.tasks} | {entry.id for entry in task_set.broken}
 
 
-def _arms(path: Path, base: Path, drafts: Sequence[DraftArm]) -> list[ev.ArmInfo]:
+def _arms(path: Path, base: Path, drafts: Sequence[DraftArm], *, is_frozen: bool) -> list[ev.ArmInfo]:
+    """A frozen card holds the version of every agent, and can't be held against one that isn't here."""
     if not drafts:
         raise CardInvalid(f"{path}: arms is empty, expected one or more")
     arms: list[ev.ArmInfo] = []
@@ -275,8 +277,13 @@ def _arms(path: Path, base: Path, drafts: Sequence[DraftArm]) -> list[ev.ArmInfo
                 arm = with_model(
                     arm, {**calling, **{key: value for key, value in draft.parameters.items() if key not in own}}
                 )
-            make_agent(arm)
-            arm = with_version(arm)
+            try:
+                arm = checked(arm)
+            except AgentMissing:
+                if is_frozen:
+                    raise  # which version it pins can't be known here
+            except AgentUnavailable:
+                pass  # the plan refuses its trials, and the other arms run
         except AgentConfigInvalid as error:
             raise CardInvalid(f"{place}: {error}") from None
         if any(other.name == arm.name for other in arms):

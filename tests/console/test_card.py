@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from console.commands.card import card
 from console.errors import Unusable
+from engine.agents.harbor.presence import harbor_version
 from engine.runs.card import CardInvalid
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_runs"
@@ -62,3 +63,12 @@ def test_a_draft_is_no_card_of_a_run(draft: Path) -> None:
     other = draft.with_name("card.toml")
     draft.rename(other)
     assert typed("check", other).exit_code == 0
+
+
+@pytest.mark.skipif(bool(harbor_version()), reason="Harbor is in this interpreter")
+def test_an_arm_that_this_host_lacks_the_agent_of_is_said_and_the_rest_of_the_card_runs(draft: Path) -> None:
+    lacking = '[[arms]]\nname = "theirs"\nagent = "harbor"\nparameters = {agent = "nop"}\n'
+    draft.write_text(draft.read_text().replace("[[arms]]", f"{lacking}\n[[arms]]", 1))
+    found = typed("check", draft)
+    assert found.exit_code == 0, found.exception
+    assert "! arm theirs would not be run: Harbor's agents are not here" in found.stdout

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from harbor.agents.agent_auth_resolution import resolve_agent_model_connection
+from harbor.agents.agent_auth_resolution import MissingModelCredentialError, resolve_agent_model_connection
 from harbor.agents.factory import AgentFactory
 from harbor.agents.installed.acp_registry import is_acp_registry_shorthand
 from harbor.agents.installed.base import BaseInstalledAgent
 from harbor.models.agent.name import AgentName
 from harbor.models.trial.config import AgentConfig
 
-from engine.agents.agent import AgentTraits
+from engine.agents.agent import AgentConfigInvalid, AgentTraits
 from engine.agents.harbor.options import (
     FORMATS,
     KEY_OF_FILE,
@@ -98,8 +98,8 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def configured(arm: ArmInfo) -> Configured:
-    """Raises AgentConfigInvalid for a class that isn't there, an option that it doesn't have, a key that can't be
-    read."""
+    """Raises AgentConfigInvalid for a class that isn't there and an option that it doesn't have, AgentUnavailable for a
+    key that can't be read."""
     agent_class = class_of(arm)
     reading = Reading(arm)
     if agent_class.name() in FREE and (arm.endpoint.base_url or arm.endpoint.key_env or arm.endpoint.key_file):
@@ -150,7 +150,7 @@ def _at_gateway(arm: ArmInfo, agent_class: Any, env: dict[str, str]) -> Configur
         with quietly():
             found = resolve_agent_model_connection(config)
     except ValueError as error:
-        raise reading.invalid(_in_our_words(_words(error))) from None
+        raise _refusal(reading, error) from None
     by_format = {theirs: wire for wire, theirs in FORMATS.items()}
     by_provider = {"openai": Wire.OPENAI_CHAT, "anthropic": Wire.ANTHROPIC}
     wire = by_format.get(str(found.model_api_format or "")) or by_provider.get(found.provider or "")
@@ -169,7 +169,7 @@ def _key_for_own_server(config: AgentConfig, reading: Reading) -> dict[str, str]
             if resolve_agent_model_connection(config).api_key:
                 return {}
     except ValueError as error:
-        raise reading.invalid(_in_our_words(_words(error))) from None
+        raise _refusal(reading, error) from None
     config.model_api_key_name = KEY_OF_FILE
     return {KEY_OF_FILE: NO_KEY}
 
@@ -199,7 +199,8 @@ def class_of(arm: ArmInfo) -> Any:
 
 
 def traits_for(arm: ArmInfo) -> AgentTraits:
-    """What the arm's agent can take, once it is known that it can be made. Raises AgentConfigInvalid."""
+    """What the arm's agent can take, once it is known that it can be made. Raises AgentConfigInvalid, and
+    AgentUnavailable where it is this host that lacks its key."""
     digest = msgspec.json.encode(arm)
     if digest not in _checked:
         found = configured(arm)
@@ -217,7 +218,13 @@ def _try(found: Configured, arm: ArmInfo) -> None:
             AgentFactory.run_preflight(found.config)
             found.agent(Path(folder))
     except (ValueError, TypeError, KeyError, OSError, RuntimeError, ImportError, SystemExit) as error:
-        raise reading.invalid(_in_our_words(_words(error))) from None
+        raise _refusal(reading, error) from None
+
+
+def _refusal(reading: Reading, error: BaseException) -> AgentConfigInvalid:
+    """A key that this host lacks is no mistake in the arm."""
+    words = _in_our_words(_words(error))
+    return reading.unavailable(words) if isinstance(error, MissingModelCredentialError) else reading.invalid(words)
 
 
 def _traits(found: Configured) -> AgentTraits:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.agents.agent import AgentConfigInvalid
+from engine.agents.agent import AgentConfigInvalid, AgentUnavailable
 from engine.agents.harbor.secrets import names_a_secret
 from engine.events import ArmInfo
 from engine.models.resolve import filled_header, key_of_file
@@ -61,6 +61,10 @@ class Reading:
     def invalid(self, why: str) -> AgentConfigInvalid:
         return AgentConfigInvalid(f"{self.what}: {why}")
 
+    def unavailable(self, why: str) -> AgentUnavailable:
+        """It is this host that lacks something: a variable, a key."""
+        return AgentUnavailable(f"{self.what}: {why}")
+
     def cannot(self, key: str, hint: str = "") -> AgentConfigInvalid:
         return self.invalid(f"Harbor's {self.agent} takes no {key}{hint}")
 
@@ -80,7 +84,8 @@ def group(arm: ArmInfo, name: str) -> dict[str, str]:
 
 
 def variables(arm: ArmInfo, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """`env.…`, filled. Raises AgentConfigInvalid for a secret that is written out, and for a variable that is unset."""
+    """`env.…`, filled. Raises AgentConfigInvalid for a secret that is written out, AgentUnavailable for a variable that
+    is unset."""
     reading = Reading(arm)
     found: dict[str, str] = {}
     for name, value in group(arm, "env").items():
@@ -94,7 +99,7 @@ def variables(arm: ArmInfo, environ: Mapping[str, str] = os.environ) -> dict[str
 
 def keywords(arm: ArmInfo, agent_class: Any, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """What Harbor's constructor gets beside the model's name and address: `kwargs.…` and what the arm says of its
-    model. Raises AgentConfigInvalid for what that agent doesn't take."""
+    model. Raises AgentConfigInvalid for what that agent doesn't take, AgentUnavailable for a variable that is unset."""
     reading = Reading(arm)
     known = _option_names(agent_class)
     found: dict[str, Any] = {}
@@ -140,25 +145,25 @@ def _with_model(
 
 
 def key_from_file(arm: ArmInfo) -> str:
-    """Raises AgentConfigInvalid. "" where the arm names no file."""
+    """Raises AgentUnavailable. "" where the arm names no file."""
     path = arm.endpoint.key_file
     if not path:
         return ""
     try:
         return key_of_file(Path(path).expanduser(), f"arm {arm.name}: key_file {path}").reveal()
     except ModelInvalid as error:
-        raise AgentConfigInvalid(str(error)) from None
+        raise AgentUnavailable(str(error)) from None
 
 
 def headers(arm: ArmInfo, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Raises AgentConfigInvalid."""
+    """Raises AgentUnavailable."""
     try:
         return {
             name: filled_header(name, value, environ, f"arm {arm.name}").reveal()
             for name, value in arm.endpoint.headers.items()
         }
     except ModelInvalid as error:
-        raise AgentConfigInvalid(str(error)) from None
+        raise AgentUnavailable(str(error)) from None
 
 
 def secret_values(arm: ArmInfo, environ: Mapping[str, str] = os.environ) -> list[str]:
@@ -177,7 +182,7 @@ def _filled(reading: Reading, what: str, value: str, environ: Mapping[str, str])
     if template is None:
         return value
     if template.group(1) not in environ:
-        raise reading.invalid(f"{what}: the variable {template.group(1)} is not set")
+        raise reading.unavailable(f"{what}: the variable {template.group(1)} is not set")
     return environ[template.group(1)]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-from engine.agents.agent import AgentConfigInvalid
+from engine.agents.agent import AgentMissing
 
 OLDEST_PYTHON = (3, 12)
 WAY_OUT = "pip install 'trialdeck[harbor]' on Python 3.12+"
@@ -34,20 +34,20 @@ def harbor_version() -> str:
 
 
 def require_harbor(what: str) -> None:
-    """Raises AgentConfigInvalid, which says how to get it."""
+    """Raises AgentMissing, which says how to get it."""
     if not harbor_version():
         here = ".".join(map(str, sys.version_info[:2]))
-        raise AgentConfigInvalid(f"{what}: Harbor's agents are not here (this is Python {here}): {WAY_OUT}")
+        raise AgentMissing(f"{what}: Harbor's agents are not here (this is Python {here}): {WAY_OUT}")
 
 
 def load(module: str) -> ModuleType:
-    """A module that needs Harbor. Takes seconds where LiteLLM comes along with it. Raises AgentConfigInvalid where this
+    """A module that needs Harbor. Takes seconds where LiteLLM comes along with it. Raises AgentMissing where this
     Harbor is not what ours was written for."""
     try:
         with quietly():
             return importlib.import_module(module)
     except (ImportError, AttributeError) as error:
-        raise AgentConfigInvalid(
+        raise AgentMissing(
             f"Harbor {harbor_version()} doesn't fit, {WRITTEN_FOR} does (pip install 'harbor=={WRITTEN_FOR}'): {error}"
         ) from None
 

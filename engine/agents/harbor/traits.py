@@ -27,14 +27,15 @@ TRAITS = AgentTraits(
 
 
 def traits_for(arm: ArmInfo) -> AgentTraits:
-    """Raises AgentConfigInvalid where the arm can't run here, or not as it is written."""
+    """Raises AgentMissing where Harbor isn't here, AgentUnavailable where the arm's key isn't, and AgentConfigInvalid
+    where the arm can't run as it is written."""
     require_harbor(f"arm {arm.name}")
     found: AgentTraits = load("engine.agents.harbor.arm").traits_for(arm)
     return found
 
 
 def make(arm: ArmInfo) -> Agent:
-    """Raises AgentConfigInvalid as `traits_for` does."""
+    """Raises as `traits_for` does."""
     require_harbor(f"arm {arm.name}")
     made: Agent = load("engine.agents.harbor.agent").HarborAgent(arm)
     return made

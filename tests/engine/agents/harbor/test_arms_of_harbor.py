@@ -15,8 +15,9 @@ from engine.agents.arms import name_arms, parse_arm
 from engine.agents.harbor.arm import HiddenEnv, configured
 from engine.agents.harbor.listing import harbor_agents
 from engine.agents.registry import traits_of
-from engine.events import ArmInfo
+from engine.events import ArmInfo, HostInfo
 from engine.models.settings import Wire
+from engine.runs.agent_refusals import fit_of
 from tests.engine.agents.harbor.rig import arm, own
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "MY_KEY", "TEAM_TOKEN")
@@ -93,6 +94,29 @@ def test_arms_are_called_after_harbors_agents() -> None:
 def test_what_cannot_work_is_refused_and_named(which: ArmInfo, words: str) -> None:
     said = refusal(which)
     assert words in said and said.startswith("arm a: ") and "--" not in said and "\n" not in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "harbor:agent=terminus-2,model=openai/x",
+        "harbor:agent=terminus-2,model=openai/x,key_env=MY_KEY",
+        "harbor:agent=terminus-2,model=openai/x,base_url=http://127.0.0.1:9/v1,key_env=MY_KEY",
+        "harbor:agent=terminus-2,model=openai/x,key_file=/nowhere/key",
+        "harbor:agent=nop,env.TEAM_TOKEN=${TEAM_TOKEN}",
+    ],
+)
+def test_a_key_that_this_host_lacks_refuses_that_arm_alone(text: str) -> None:
+    (arm, other) = name_arms([text, "nop"], [])
+    assert arm.agent_version == traits_of(parse_arm("harbor:agent=nop")).version
+    fits = fit_of([arm, other], {}, HostInfo(name="h"))
+    assert [len(fits[one].problems) for one in (arm.name, other.name)] == [1, 0]
+
+
+def test_a_mistake_in_an_arm_stops_the_command() -> None:
+    for text, words in (("harbor:agent=claude-cod", "did you mean claude-code"), ("harbor:agent=nop,gateway=m", "yes")):
+        with pytest.raises(AgentConfigInvalid, match=words):
+            parse_arm(text)
 
 
 def test_a_model_is_reached_as_the_arm_says_and_nothing_is_left_in_the_process(tmp_path: Path) -> None:

@@ -10,31 +10,78 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from console.begin_run import refusal_lines
 from engine.agents.agent import AgentConfigInvalid
-from engine.agents.arms import parse_arm
+from engine.agents.arms import name_arms, parse_arm
 from engine.agents.harbor import presence
 from engine.agents.harbor.endings import cause_of, code_of, exit_code_of, issue_of
 from engine.agents.harbor.listing import harbor_agents
 from engine.agents.harbor.output import Output
 from engine.agents.harbor.secrets import Secrets, names_a_secret
 from engine.agents.registry import AGENTS, traits_of
-from engine.events import ArmInfo
+from engine.events import ArmInfo, HostInfo
 from engine.issues import Code, Severity
+from engine.runs.agent_refusals import fit_of
+from engine.runs.card import CardInvalid
+from engine.runs.card_file import freeze, read_draft, resolve
+from engine.runs.plan import make_plan
+from engine.tasks.folder import read_task
+from engine.tasks.task_set import TaskSet
+from tests.engine.tasks.task_folders import make_task
 
 NO_HARBOR = pytest.mark.skipif(bool(presence.harbor_version()), reason="Harbor is in this interpreter")
+HOST = HostInfo(name="h", cpus=4, memory_mb=8000)
+CARD = 'name = "c"\n[task_set]\npaths = ["tasks"]\n[[arms]]\nagent = "harbor"\nparameters = {agent = "nop"}\n' + (
+    '[[arms]]\nagent = "oracle"\n'
+)
 SENTENCE = "pip install 'trialdeck[harbor]' on Python 3.12+"
 
 
 @NO_HARBOR
 def test_an_arm_is_refused_with_the_way_to_get_harbor() -> None:
     for refused in (
-        lambda: parse_arm("harbor:agent=claude-code,model=anthropic/x"),
         lambda: traits_of(ArmInfo(name="a", agent="harbor", parameters={"agent": "nop"})),
         harbor_agents,
     ):
         with pytest.raises(AgentConfigInvalid) as caught:
             refused()
         assert str(caught.value).endswith(SENTENCE)
+
+
+@NO_HARBOR
+def test_without_harbor_only_its_arm_is_refused_and_the_others_run(tmp_path: Path) -> None:
+    task = read_task(make_task(tmp_path / "t"))
+    arms = name_arms(["harbor:agent=claude-code,model=anthropic/x", "nop"], [])
+    assert [arm.name for arm in arms] == ["harbor-claude-code", "nop"]
+    plan = make_plan(
+        TaskSet(name="s", version="", digest="", tasks=(task,)),
+        arms,
+        attempts=1,
+        seed=1,
+        host=HOST,
+        allowed_host_env={},
+        fits=fit_of(arms, {}, HOST),
+    )
+    assert {trial.arm.name for trial in plan.trials if trial.runnable} == {"nop"}
+    (line,) = refusal_lines(plan)
+    assert line.startswith("arm harbor-claude-code is not run: ") and line.endswith(SENTENCE)
+
+
+@NO_HARBOR
+def test_a_mistake_in_an_arm_of_harbor_stops_the_command_also_where_harbor_is_missing() -> None:
+    with pytest.raises(AgentConfigInvalid, match="unknown parameter colour"):
+        parse_arm("harbor:agent=nop,colour=red")
+
+
+@NO_HARBOR
+def test_a_card_with_an_arm_of_harbor_runs_without_it_and_is_not_frozen_there(tmp_path: Path) -> None:
+    make_task(tmp_path / "tasks" / "t")
+    path = tmp_path / "card.toml"
+    path.write_text(CARD)
+    assert [arm.name for arm in resolve(path, read_draft(path))[0].arms] == ["harbor-nop", "oracle"]
+    with pytest.raises(CardInvalid, match="Harbor's agents are not here") as refused:
+        freeze(path)
+    assert str(refused.value).endswith(SENTENCE) and path.read_text() == CARD
 
 
 def test_harbor_under_an_older_python_is_no_harbor(monkeypatch: pytest.MonkeyPatch) -> None:
