@@ -10,6 +10,7 @@ from engine.issues import Code, Evidence, Severity
 from engine.readers.csv_table import SOURCE as TABLE
 from engine.text import clean_line
 from engine.triage.causes import Cause
+from engine.triage.failed_tests import CTRF, failed_tests, place_of
 from engine.triage.proposal import Finding, Strength
 from engine.triage.rules_environment import NETWORK_WORDS, of_issue
 from engine.triage.trial_case import SHOWN, TrialCase
@@ -37,7 +38,6 @@ _WRITES_REWARD = re.compile(
 _MOST_COMMAND = 200_000
 _TEST_HOOKS = frozenset({"conftest.py", "pytest.ini", "sitecustomize.py", "usercustomize.py", "tox.ini", "setup.cfg"})
 _CACHES = re.compile(r"/__pycache__(?:/|$)|\.pyc$|/\.pytest_cache(?:/|$)|^/(?:tmp|var/tmp|root/\.cache|run)(?:/|$)")
-_SHOWN_TESTS = 3
 
 
 def verifier_issues(case: TrialCase) -> Iterator[Finding]:
@@ -177,14 +177,10 @@ def tests_failed(case: TrialCase) -> Iterator[Finding]:
     trial = case.trial
     if trial.state != FAILED or case.source == TABLE:
         return
-    failed = _failed_tests(case)
+    failed = failed_tests(case)
     if failed is not None:
-        names, total, file = failed
-        shown = ", ".join(clean_line(name, 60) for name in names[:_SHOWN_TESTS])
-        more = f" and {len(names) - _SHOWN_TESTS} more" if len(names) > _SHOWN_TESTS else ""
-        text = f"{len(names)} of {total} tests failed: {shown}{more}"
-        source = "ctrf.json"
-        evidence: tuple[Evidence, ...] = (Evidence("failed", text, file, 1),)
+        text, source = failed.text, failed.file.rpartition("/")[2]
+        evidence: tuple[Evidence, ...] = place_of(failed, case)
     else:
         text = f"the verifier did its work and gave {0 if trial.reward is None else trial.reward:g}"
         source, evidence = "reward", _last_words(case)
@@ -207,26 +203,13 @@ def _passed_with(case: TrialCase, code: Code) -> bool:
 def _summary(case: TrialCase) -> tuple[int, int, str] | None:
     """Tests in the report, those that ran, and the report's file."""
     for log in case.logs_of("verifier"):
-        if log.path.name != "ctrf.json":
+        if log.path.name != CTRF:
             continue
         file = case.relative(log.path)
         summary = _part(_part(case.json(file), "results"), "summary")
         total, counts = summary.get("tests"), [summary.get(name, 0) for name in ("passed", "failed")]
         if isinstance(total, int) and all(isinstance(count, int) for count in counts):
             return total, sum(count for count in counts if isinstance(count, int)), file
-    return None
-
-
-def _failed_tests(case: TrialCase) -> tuple[list[str], int, str] | None:
-    for log in case.logs_of("verifier"):
-        if log.path.name != "ctrf.json":
-            continue
-        file = case.relative(log.path)
-        found = _part(case.json(file), "results").get("tests")
-        tests = [test for test in found if isinstance(test, dict)] if isinstance(found, list) else []
-        names = [str(test.get("name", "")) for test in tests if test.get("status") == "failed"]
-        if names:
-            return names, len(tests), file
     return None
 
 
