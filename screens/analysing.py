@@ -13,8 +13,8 @@ from engine.analysis.sensitivity import Labels
 from engine.analysis.trial_facts import Seen, arms_of_runs, source_lines
 from engine.tables.review_table import read_reviews
 from engine.text import clean_line
-from screens.comparing import LabelsOf, labels_of_runs
 from screens.read_sessions import read_sessions
+from screens.runs_together import LabelsOf, RunsTogether
 from screens.source import RunSource
 
 
@@ -45,26 +45,14 @@ class Analysed:
     seen: Mapping[tuple[str, str], Seen] | None = None
 
 
-class Analysing:
+class Analysing(RunsTogether):
     """Belongs to the UI thread, but for what `job` returns."""
 
     def __init__(self, sources: Sequence[RunSource], wish: AnalysisWish | None = None) -> None:
-        self.sources = list(sources)
+        super().__init__(sources)
         self.wish = wish or AnalysisWish()
         self.seen: Mapping[tuple[str, str], Seen] | None = None
         """By the run's label and the trial; None until sessions were read."""
-
-    @property
-    def labels(self) -> dict[RunSource, str]:
-        return labels_of_runs(self.sources)
-
-    @property
-    def caught_up(self) -> bool:
-        return all(source.caught_up for source in self.sources)
-
-    @property
-    def to_go(self) -> int:
-        return sum(len(source.state.trials) - source.state.done for source in self.sources if source.caught_up)
 
     @property
     def key(self) -> object:

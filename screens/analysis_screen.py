@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import ClassVar
 
@@ -19,20 +16,15 @@ from engine.analysis import wording as say
 from engine.analysis.analysis import Analysis
 from engine.analysis.analysis_text import NARROWEST_SECTION, Section, analysis_sections, note_lines
 from engine.analysis.given_families import CATEGORY
-from engine.analysis.sensitivity import Labels
 from engine.text import clean_line
-from screens import analysis_export, compare_facts
+from screens import analysis_export
 from screens import format as fmt
 from screens.analysing import Analysed, Analysing, weights_in
 from screens.analysis_actions import ANALYSIS, ANALYSIS_HELP
-from screens.compare_export import Wanted, default_folder
 from screens.comparing import Comparing, Wish
-from screens.deck_screen import DeckScreen
-from screens.pieces import Pieces
-from screens.read_only import refused
-from screens.source import RunSource
-from screens.triage_desk import TriageDesk
-from screens.triage_desks import desk_of
+from screens.export_files import Render
+from screens.exporting import Exported, Exporting
+from screens.live_numbers import LiveNumbers
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.lines import Line, Lines
@@ -41,7 +33,6 @@ from screens.widgets.triage_note import EntryLine
 
 AGAIN_SEC = 2.0
 """While runs live, the numbers are worked out anew at most once in this time, or in ten times as long as they took."""
-LOW = 30
 ALL = "all"
 MOST_TEXT = 4_096
 
@@ -84,7 +75,7 @@ class SectionText(Lines):
         return lines
 
 
-class AnalysisScreen(DeckScreen[None]):
+class AnalysisScreen(LiveNumbers):
     """Of the arms of all runs that it is given; live, as a comparison is."""
 
     CSS_PATH = "analysis_screen.tcss"
@@ -98,21 +89,13 @@ class AnalysisScreen(DeckScreen[None]):
         analysed: Analysed
         seconds: float
 
-    @dataclass
-    class Exported(Message):
-        text: str
-        failed: bool
-
     def __init__(self, analysing: Analysing) -> None:
-        super().__init__()
+        super().__init__(analysing)
         self.analysing = analysing
+        self.exporting = Exporting(self, "the analysis", analysis_export.TITLES, self._writing)
         self.analysed: Analysed | None = None
         self._read = analysing.wish.sessions
         self._reading = False
-        self._working = False
-        self._due = False
-        self._next_at = 0.0
-        self._desks: dict[RunSource, TriageDesk] = {}
 
     def compose(self) -> ComposeResult:
         yield Breadcrumbs("analysis")
@@ -124,67 +107,24 @@ class AnalysisScreen(DeckScreen[None]):
         yield ActionFooter(ANALYSIS)
 
     def on_mount(self) -> None:
-        self.set_class(self.size.height < LOW, "-low")
-        tabs = self.query_one(LogTabs)
-        tabs.first_number, tabs.focused_log = 0, True
-        for source in self.sources:
-            desk = self._desks[source] = desk_of(self.app, source)
-            desk.listen(self._labels_changed)
-        self._work()
-
-    def on_unmount(self) -> None:
-        for desk in self._desks.values():
-            desk.unlisten(self._labels_changed)
-
-    def on_screen_resume(self) -> None:
-        if self.is_mounted:
-            self._work()
+        self.query_one(LogTabs).first_number = 0
 
     def on_resize(self) -> None:
-        self.set_class(self.size.height < LOW, "-low")
         self.call_after_refresh(self._show)
-
-    # --- what the app calls ---
-
-    @property
-    def sources(self) -> Sequence[RunSource]:
-        return self.analysing.sources
-
-    def source_changed(self, source: RunSource, dirty: set[str]) -> None:
-        if not self.query(Breadcrumbs):
-            return  # not composed yet, or on its way out
-        trials = source.state.trials
-        if "" in dirty or any(trial in trials and trials[trial].done for trial in dirty):
-            self._work()
-        self._show_state()
-
-    def clock_ticked(self, now: datetime) -> None:
-        if self.query(Breadcrumbs):
-            self._show_state()
-
-    def _labels_changed(self, trials: set[str]) -> None:
-        if self.query(Breadcrumbs) and self.analysing.wish.labelled:
-            self._next_at = 0.0
-            self._work()
-
-    def _labels_of(self, source: RunSource) -> Labels:
-        desk = self._desks.get(source)
-        return desk.as_analysis_labels() if desk is not None else {}
 
     # --- working it out, in a thread ---
 
-    def _work(self) -> None:
-        wait = self._next_at - perf_counter()
-        if self._working or wait > 0:
-            if not self._due:
-                self._due = True
-                if not self._working:
-                    self.set_timer(max(0.01, wait), self._work_late)
-            return
+    @property
+    def _labels_matter(self) -> bool:
+        return self.analysing.wish.labelled
+
+    def _may_begin(self) -> bool:
         if not self.analysing.caught_up:
             self._show_state()
-            return  # the run that catches up says so
-        self._working = True
+            return False  # the run that catches up says so
+        return True
+
+    def _begin(self) -> None:
         self._reading, self._read = self._read, False
         job = self.analysing.job(self._labels_of, read=self._reading)
         self._show_state()
@@ -196,30 +136,22 @@ class AnalysisScreen(DeckScreen[None]):
 
         self.run_worker(work, thread=True, group="analysis")
 
-    def _work_late(self) -> None:
-        self._due = False
-        self._work()
-
     def on_analysis_screen_worked_out(self, event: WorkedOut) -> None:
-        self._working = self._reading = False
+        self._reading = False
         analysed = event.analysed
         if analysed.seen is not None:
             self.analysing.seen = analysed.seen
-        if analysed.key == self.analysing.key:
+        fits = analysed.key == self.analysing.key
+        if fits:
             self.analysed = analysed
-            self._next_at = perf_counter() + max(AGAIN_SEC, 10 * event.seconds)
-        else:
-            self._due, self._next_at = True, 0.0
+            self._rest(max(AGAIN_SEC, 10 * event.seconds))
         self._show()
-        if self._due or self._read:
-            self._due = False
-            self._work()
+        self._ended(again=not fits)
 
     def _ask(self, **changed: object) -> None:
         """Other numbers are wanted: at once."""
         self.analysing.ask(**changed)
-        self._next_at = 0.0
-        self._work()
+        self._work_now()
         self._show()
 
     # --- showing ---
@@ -240,14 +172,7 @@ class AnalysisScreen(DeckScreen[None]):
         self._show_state()
 
     def _show_state(self) -> None:
-        analysing = self.analysing
-        right: Pieces = []
-        if analysing.to_go:
-            right.append((f"{fmt.count(analysing.to_go, 'trial')} to go · ", "deck--warn"))
-        right += compare_facts.badges(self.sources)
-        named = compare_facts.run_name(self.sources[0]) if len(self.sources) == 1 else f"{len(self.sources)} runs"
-        wide = self.size.width >= 100
-        self.query_one(Breadcrumbs).set(["runs", named, "analysis"] if wide else [named, "analysis"], right)
+        self._show_crumbs("analysis")
         found = self.analysed.found if self.analysed is not None else None
         asked = self.query_one(Asked)
         asked.text = " · ".join(self._words(found))
@@ -368,33 +293,13 @@ class AnalysisScreen(DeckScreen[None]):
     # --- export ---
 
     def action_export(self) -> None:
-        if refused(self.app):
-            return
-        if self.analysed is None or self.analysed.found is None:
-            self.notify("nothing is worked out yet", markup=False)
-            return
-        from screens.export_screen import ExportScreen
-
-        folder = default_folder([source.run for source in self.sources])
         one = self.sources[0]
         name = "analysis" if len(self.sources) > 1 or one.run.ours else f"{one.folder.name}-analysis"
-        self.app.push_screen(ExportScreen("the analysis", analysis_export.TITLES, folder, name), self._export_to)
+        self.exporting.ask(self.sources, name)
 
-    def _export_to(self, wanted: Wanted | None) -> None:
+    def _writing(self) -> Render | None:
         found = self.analysed.found if self.analysed is not None else None
-        if wanted is not None and found is not None:
-            foreign = [source.folder for source in self.sources if not source.run.ours]
-            job = partial(analysis_export.export, found, wanted, foreign)
-            self.run_worker(partial(self._export, job, wanted.folder), thread=True, group="export")
+        return partial(analysis_export.render, found) if found is not None else None
 
-    def _export(self, job: partial[list[Path]], folder: Path) -> None:
-        try:
-            names = ", ".join(path.name for path in job())
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            self.post_message(self.Exported(f"not written: {why} ({folder})", failed=True))
-        else:
-            self.post_message(self.Exported(f"{names} written to {folder}", failed=False))
-
-    def on_analysis_screen_exported(self, event: Exported) -> None:
-        self.notify(clean_line(event.text), severity="error" if event.failed else "information", markup=False)
+    def on_exported(self, event: Exported) -> None:
+        self.exporting.tell(event)

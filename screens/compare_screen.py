@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
-from time import perf_counter
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,19 +13,15 @@ from textual.message import Message
 
 from engine.analysis.arms import Arm
 from engine.analysis.compare import Comparison, DiscordantTask
-from engine.analysis.sensitivity import Labels
-from screens import compare_facts
-from screens import format as fmt
+from screens import compare_export, compare_facts
 from screens.compare_actions import COMPARE, COMPARE_HELP
-from screens.compare_exporting import CompareExporting, Exported
 from screens.compare_panes import Arms, Detail, Head
 from screens.comparing import Comparing, Worked
-from screens.deck_screen import DeckScreen
+from screens.export_files import Render
+from screens.exporting import Exported, Exporting
+from screens.live_numbers import WIDE, LiveNumbers
 from screens.open_analysis import open_analysis
-from screens.pieces import Pieces
 from screens.source import RunSource
-from screens.triage_desk import TriageDesk
-from screens.triage_desks import desk_of
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.discordant_list import DiscordantList
@@ -37,11 +30,10 @@ from screens.widgets.triage_note import EntryLine
 
 AGAIN_SEC = 1.0
 """The numbers are worked out anew at most once in this time, unless a label or a key asks for it."""
-LOW = 30
 FAMILIES_HINT = "category, prefix:SEPARATOR, or a CSV file with task,family; empty: none"
 
 
-class CompareScreen(DeckScreen[None]):
+class CompareScreen(LiveNumbers):
     """Without a choice the first two of all arms; the first is the baseline, A."""
 
     CSS_PATH = "compare_screen.tcss"
@@ -55,14 +47,10 @@ class CompareScreen(DeckScreen[None]):
         worked: Worked
 
     def __init__(self, *sources: RunSource, comparing: Comparing | None = None) -> None:
-        super().__init__()
         self.comparing = comparing or Comparing(sources)
-        self.exporting = CompareExporting(self)
+        super().__init__(self.comparing)
+        self.exporting = Exporting(self, "the comparison", compare_export.TITLES, self._writing)
         self.worked: Worked | None = None
-        self._begun_at = 0.0
-        self._due = False
-        self._working = False
-        self._desks: dict[RunSource, TriageDesk] = {}
 
     def compose(self) -> ComposeResult:
         yield Breadcrumbs("compare")
@@ -76,61 +64,8 @@ class CompareScreen(DeckScreen[None]):
         yield EntryLine()
         yield ActionFooter(COMPARE)
 
-    def on_mount(self) -> None:
-        self.set_class(self.size.height < LOW, "-low")
-        self._listen()
-        self._show_state()
-        self._work()
-
-    def on_unmount(self) -> None:
-        for desk in self._desks.values():
-            desk.unlisten(self._labels_changed)
-
-    def on_screen_resume(self) -> None:
-        if self.is_mounted:
-            self._listen()
-            self._show_state()
-            self._work()
-
     def on_resize(self) -> None:
-        self.set_class(self.size.height < LOW, "-low")
         self.call_after_refresh(self._show_state)
-
-    # --- what the app calls ---
-
-    @property
-    def sources(self) -> Sequence[RunSource]:
-        return self.comparing.sources
-
-    def source_changed(self, source: RunSource, dirty: set[str]) -> None:
-        if not self.query(Breadcrumbs):
-            return  # not composed yet, or on its way out
-        trials = source.state.trials
-        if "" in dirty or any(trial in trials and trials[trial].done for trial in dirty):
-            self._work()
-        self._show_state()
-
-    def clock_ticked(self, now: datetime) -> None:
-        if self.query(Breadcrumbs):
-            self._show_state()
-
-    # --- labels ---
-
-    def _listen(self) -> None:
-        """To the labels of every run: those of several people, set here or elsewhere."""
-        for source in self.sources:
-            if source not in self._desks:
-                desk = self._desks[source] = desk_of(self.app, source)
-                desk.listen(self._labels_changed)
-
-    def _labels_changed(self, trials: set[str]) -> None:
-        if self.query(Breadcrumbs) and self.worked is not None:
-            self._begun_at = 0.0
-            self._work()
-
-    def _labels_of(self, source: RunSource) -> Labels:
-        desk = self._desks.get(source)
-        return desk.as_analysis_labels() if desk is not None else {}
 
     # --- which arms ---
 
@@ -182,8 +117,7 @@ class CompareScreen(DeckScreen[None]):
     def _start_anew(self) -> None:
         self.worked = None
         self._show_found()
-        self._begun_at = 0.0
-        self._work()
+        self._work_now()
         self._show_state()
 
     # --- working it out, in a thread ---
@@ -193,42 +127,32 @@ class CompareScreen(DeckScreen[None]):
         compared = self.worked.compared if self.worked is not None else None
         return compared.found if compared is not None else None
 
-    def _work(self) -> None:
+    @property
+    def _labels_matter(self) -> bool:
+        return self.worked is not None
+
+    def _may_begin(self) -> bool:
         self.comparing.settle()
-        if self.comparing.b is None:
-            alone = "one arm alone has nothing to be compared with; p adds the arms of another run"
-            problem = self.comparing.problem or alone
-            self.worked = Worked(self.comparing.key, problem=problem) if self.comparing.caught_up else None
-            self._show_found()
-            return
-        wait = AGAIN_SEC - (perf_counter() - self._begun_at)
-        if self._working or wait > 0:
-            if not self._due:
-                self._due = True
-                if not self._working:
-                    self.set_timer(max(0.01, wait), self._work_late)
-            return
-        self._begun_at = perf_counter()
-        self._working = True
+        if self.comparing.b is not None:
+            return True
+        alone = "one arm alone has nothing to be compared with; p adds the arms of another run"
+        problem = self.comparing.problem or alone
+        self.worked = Worked(self.comparing.key, problem=problem) if self.comparing.caught_up else None
+        self._show_found()
+        return False
+
+    def _begin(self) -> None:
+        self._rest(AGAIN_SEC)
         job = self.comparing.job(self._labels_of)
         self.run_worker(lambda: self.post_message(self.Compared(job())), thread=True, group="compare")
 
-    def _work_late(self) -> None:
-        self._due = False
-        self._work()
-
     def on_compare_screen_compared(self, event: Compared) -> None:
-        self._working = False
-        if event.worked.key == self.comparing.key:
+        fits = event.worked.key == self.comparing.key
+        if fits:
             self.worked = event.worked
             self._show_found()
             self._show_state()
-        else:
-            self._begun_at = 0.0
-            self._due = True
-        if self._due:
-            self._due = False
-            self._work()
+        self._ended(again=not fits)
 
     # --- showing ---
 
@@ -248,14 +172,8 @@ class CompareScreen(DeckScreen[None]):
 
     def _show_state(self) -> None:
         comparing = self.comparing
-        right: Pieces = []
-        if comparing.to_go:
-            right.append((f"{fmt.count(comparing.to_go, 'trial')} to go · ", "deck--warn"))
-        right += compare_facts.badges(self.sources)
-        runs = [compare_facts.run_name(source) for source in self.sources]
-        named = runs[0] if len(runs) == 1 else fmt.count(len(runs), "run")
-        wide = self.size.width >= 100
-        self.query_one(Breadcrumbs).set(["runs", named, "compare"] if wide else [named, "compare"], right)
+        self._show_crumbs("compare")
+        wide = self.size.width >= WIDE
         line = self.query_one(Arms)
         line.left = compare_facts.arm_names(comparing, wide)
         line.right = compare_facts.what(comparing, self.found, wide)
@@ -371,7 +289,13 @@ class CompareScreen(DeckScreen[None]):
     # --- export ---
 
     def action_export(self) -> None:
-        self.exporting.ask()
+        self.exporting.ask(self.sources, compare_export.name_of(self.comparing))
+
+    def _writing(self) -> Render | None:
+        if self.worked is None or self.worked.compared is None:
+            return None
+        states = {label: source.state for source, label in self.comparing.labels.items()}
+        return partial(compare_export.render, self.worked, states, self.sources[0].clock())
 
     def on_exported(self, event: Exported) -> None:
         self.exporting.tell(event)

@@ -13,9 +13,8 @@ from engine.analysis.pairs import Attempts
 from engine.analysis.sensitivity import Labels
 from engine.runs.card_words import card_words
 from engine.text import clean_line
+from screens.runs_together import LabelsOf, RunsTogether
 from screens.source import RunSource
-
-LabelsOf = Callable[[RunSource], Labels]
 
 
 @dataclass(frozen=True)
@@ -45,22 +44,7 @@ class Wish:
     """`category`, `prefix:SEPARATOR`, a CSV file with task,family, or nothing."""
 
 
-def labels_of_runs(sources: Sequence[RunSource]) -> dict[RunSource, str]:
-    """A short name for each run: its folder's, with a number where two are called alike."""
-    found: dict[RunSource, str] = {}
-    for source in sources:
-        name = clean_line(source.folder.name or str(source.folder), 60)
-        taken = set(found.values())
-        number = 2
-        unique = name
-        while unique in taken:
-            unique = f"{name} #{number}"
-            number += 1
-        found[source] = unique
-    return found
-
-
-class Comparing:
+class Comparing(RunsTogether):
     """`arms` are chosen, the first is the baseline; `other` is the place of B among them. Without a choice these are
     all arms of all runs, the same arm of several runs joined where `join` says so.
 
@@ -69,7 +53,7 @@ class Comparing:
 
     def __init__(self, sources: Sequence[RunSource], wish: Wish | None = None) -> None:
         wish = wish or Wish()
-        self.sources = list(sources)
+        super().__init__(sources)
         self.arms: list[Arm] = []
         self.other = 1
         self.attempts: Attempts = wish.attempts
@@ -85,11 +69,6 @@ class Comparing:
         """Of the arms that a person stepped to as A and as B."""
 
     # --- runs and arms ---
-
-    @property
-    def labels(self) -> dict[RunSource, str]:
-        """A short, unique name for each run."""
-        return labels_of_runs(self.sources)
 
     @property
     def by_label(self) -> dict[str, RunSource]:
@@ -162,14 +141,6 @@ class Comparing:
     def several_attempts(self) -> bool:
         joins = any(len(arm.refs) > 1 for arm in self.arms)
         return joins or any(plan.attempts > 1 for source in self.sources if (plan := source.state.plan) is not None)
-
-    @property
-    def to_go(self) -> int:
-        return sum(len(source.state.trials) - source.state.done for source in self.sources if source.caught_up)
-
-    @property
-    def caught_up(self) -> bool:
-        return all(source.caught_up for source in self.sources)
 
     @property
     def context(self) -> str:

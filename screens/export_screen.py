@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from screens.compare_export import Wanted
+from screens.export_files import Wanted
 from screens.widgets.line_input import LineInput
 from screens.widgets.lines import Line, Lines
 

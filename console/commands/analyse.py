@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from console.errors import Unusable
+from console.asked_formats import AskedFormats, asked_formats, write_asked
 from console.find_run import check_tables, find_compared
 from console.follow import Shown, choose_output
 from console.out import Out
@@ -65,15 +65,11 @@ def analyse(
 ) -> None:
     """Ranks, an index over benchmarks, difficulty, time, cost, steps, effort. Runs over one task set are attempts. In a
     terminal they open live; into a pipe they are text."""
-    printed = [name for name, on in (("json", as_json), ("markdown", markdown), ("csv", as_csv)) if on]
-    printed += [name for name, file in (("html", html), ("svg", svg)) if file == "-"]
-    if len(printed) > 1:
-        raise Unusable(f"only one of {' and '.join(f'--{name}' for name in printed)} can go to stdout")
+    formats = asked_formats(as_json=as_json, markdown=markdown, as_csv=as_csv, html=html, svg=svg)
     from console.analyse_runs import Wanted, analysis_of, weights_of
 
     paths = find_compared(runs, runs_dir)
-    to_a_file = bool(printed or html or svg)
-    if not to_a_file and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
+    if formats.as_text and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
         check_tables(paths)
         from console.open_app import show_analysis
         from screens.analysing import AnalysisWish
@@ -100,28 +96,22 @@ def analyse(
         labelled=labels,
     )
     found, inputs = analysis_of(paths, wanted)
-    _write(found, inputs.foreign, printed[0] if printed else "" if html or svg else "text", {"html": html, "svg": svg})
+    _write(found, inputs.foreign, formats)
 
 
-def _write(found: Analysis, foreign: Sequence[Path], printed: str, files: Mapping[str, str]) -> None:
+def _write(found: Analysis, foreign: Sequence[Path], formats: AskedFormats) -> None:
     from engine.analysis.analysis_files import WRITERS
     from engine.analysis.analysis_text import analysis_lines
-    from screens.compare_export import refuse_foreign, replace
 
     out = Out()
-    if printed == "text":
+    if formats.as_text:
         out.lines(analysis_lines(found, out.width))
-    elif printed == "json":
-        out.json(WRITERS[printed](found).encode())
-    elif printed:
-        out.lines(WRITERS["md" if printed == "markdown" else printed](found).splitlines())
-    for name, file in files.items():
+    elif formats.printed == "json":
+        out.json(WRITERS["json"](found).encode())
+    elif formats.printed:
+        out.lines(WRITERS["md" if formats.printed == "markdown" else formats.printed](found).splitlines())
+    for name, file in formats.files.items():
         if file and file != "-":
-            path = Path(file).expanduser()
-            try:
-                refuse_foreign(path.parent, foreign)
-            except ValueError as error:
-                raise Unusable(f"--{name} {file}: {error}") from None
-            replace(path, WRITERS[name](found).encode("utf-8", "replace"))
-            if printed == "":
+            path = write_asked(f"--{name}", file, WRITERS[name](found), foreign)
+            if not formats.printed:
                 out.line(f"{path} written")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from console.asked_formats import AskedFormats, asked_formats, write_asked
+from console.compare_options import Arms, Baseline, CommonTasks, Families, Join, Labels, WhichAttempts, attempts_of
 from console.errors import Unusable
 from console.find_run import check_tables, find_compared
 from console.follow import Shown, choose_output
@@ -26,30 +28,13 @@ def compare(
             metavar="RUN…",
         ),
     ] = None,
-    arm: Annotated[
-        list[str] | None,
-        typer.Option("--arm", help="An arm to compare, NAME or RUN:NAME; again for more.", metavar="NAME"),
-    ] = None,
-    baseline: Annotated[
-        str, typer.Option(help="The arm that the others are compared with; else the first.", metavar="NAME")
-    ] = "",
-    attempts: Annotated[
-        str, typer.Option(help="`all` attempts of a task, or the `first` alone.", metavar="WHICH")
-    ] = "all",
-    common_tasks: Annotated[
-        bool, typer.Option("--common-tasks", help="Compare on the tasks that both sides have, and list the others.")
-    ] = False,
-    join: Annotated[
-        bool, typer.Option("--join", help="Runs of the same arm over the same task set are its attempts.")
-    ] = False,
-    labels: Annotated[bool, typer.Option("--labels/--no-labels", help="Read causes that people have set.")] = True,
-    families: Annotated[
-        str,
-        typer.Option(
-            help="Resample families of tasks too: `category`, `prefix:SEPARATOR`, a CSV file with task,family.",
-            metavar="HOW",
-        ),
-    ] = "",
+    arm: Arms = None,
+    baseline: Baseline = "",
+    attempts: WhichAttempts = "all",
+    common_tasks: CommonTasks = False,
+    join: Join = False,
+    labels: Labels = True,
+    families: Families = "",
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document; fractions and dollars.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Markdown.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="CSV, a row a task.")] = False,
@@ -66,31 +51,26 @@ def compare(
         raise typer.Exit(_self_test(runs or [], as_json))
     if not runs:
         raise Unusable("nothing to compare: give runs or CSV files, or --self-test")
-    if attempts not in ("all", "first"):
-        raise Unusable(f"--attempts {attempts!r}: expected `all` or `first`")
-    printed = [name for name, on in (("json", as_json), ("markdown", markdown), ("csv", as_csv)) if on]
-    printed += [name for name, file in (("html", html), ("svg", svg)) if file == "-"]
-    if len(printed) > 1:
-        raise Unusable(f"only one of {' and '.join(f'--{name}' for name in printed)} can go to stdout")
+    attempts_wanted = attempts_of(attempts)
+    formats = asked_formats(as_json=as_json, markdown=markdown, as_csv=as_csv, html=html, svg=svg)
     from screens.comparing import Wish
 
     paths = find_compared(runs, runs_dir)
     asked = Wish(
         arms=tuple(arm or ()),
         baseline=baseline,
-        attempts="first" if attempts == "first" else "all",
+        attempts=attempts_wanted,
         common_tasks=common_tasks,
         join=join,
         labelled=labels,
         families=families,
     )
-    to_a_file = bool(printed or html or svg)
-    if not to_a_file and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
+    if formats.as_text and choose_output(plain=plain, as_json=False) is Shown.CONSOLE:
         check_tables(paths)
         from console.open_app import show_comparison
 
         raise typer.Exit(show_comparison(paths, asked))
-    _write(paths, asked, printed[0] if printed else "" if html or svg else "text", {"html": html, "svg": svg})
+    _write(paths, asked, formats)
 
 
 def _self_test(runs: list[str], as_json: bool) -> int:
@@ -111,28 +91,22 @@ def _self_test(runs: list[str], as_json: bool) -> int:
     return 0 if ok else 1
 
 
-def _write(paths: list[Path], asked: Wish, printed: str, files: dict[str, str]) -> None:
+def _write(paths: list[Path], asked: Wish, formats: AskedFormats) -> None:
     from console.compare_text import WRITERS, document, gather, reports, text_lines
     from console.run_condition import load
-    from screens.compare_export import refuse_foreign, replace
 
     found = gather(paths, lambda path: load(path)[0], labelled=asked.labelled)
     results = reports(found, asked)
     every = [report for _, report in results]
     out = Out()
-    if printed == "json":
+    if formats.printed == "json":
         out.json(document(results))
-    elif printed == "text":
+    elif formats.as_text:
         out.lines(text_lines(results, out.width))
-    elif printed:
-        out.lines(WRITERS[printed](every).splitlines())
-    for name, file in files.items():
+    elif formats.printed:
+        out.lines(WRITERS[formats.printed](every).splitlines())
+    for name, file in formats.files.items():
         if file and file != "-":
-            path = Path(file).expanduser()
-            try:
-                refuse_foreign(path.parent, found.foreign)
-            except ValueError as error:
-                raise Unusable(f"--{name} {file}: {error}") from None
-            replace(path, WRITERS[name](every).encode("utf-8", "replace"))
-            if printed == "":
+            path = write_asked(f"--{name}", file, WRITERS[name](every), found.foreign)
+            if not formats.printed:
                 out.line(f"{path} written")

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from console.asked_formats import write_asked
+from console.compare_options import Arms, Baseline, CommonTasks, Families, Join, Labels, WhichAttempts, attempts_of
 from console.errors import Unusable
 from console.find_run import find_compared
 from console.out import Out
@@ -17,30 +19,13 @@ def report(
     runs: Annotated[
         list[str], typer.Argument(help="Runs (folder, name, `last`) or CSV files, as for `compare`.", metavar="RUN…")
     ],
-    arm: Annotated[
-        list[str] | None,
-        typer.Option("--arm", help="An arm to compare, NAME or RUN:NAME; again for more.", metavar="NAME"),
-    ] = None,
-    baseline: Annotated[
-        str, typer.Option(help="The arm that the others are compared with; else the first.", metavar="NAME")
-    ] = "",
-    attempts: Annotated[
-        str, typer.Option(help="`all` attempts of a task, or the `first` alone.", metavar="WHICH")
-    ] = "all",
-    common_tasks: Annotated[
-        bool, typer.Option("--common-tasks", help="Compare on the tasks that both sides have, and list the others.")
-    ] = False,
-    join: Annotated[
-        bool, typer.Option("--join", help="Runs of the same arm over the same task set are its attempts.")
-    ] = False,
-    labels: Annotated[bool, typer.Option("--labels/--no-labels", help="Read causes that people have set.")] = True,
-    families: Annotated[
-        str,
-        typer.Option(
-            help="Resample families of tasks too: `category`, `prefix:SEPARATOR`, a CSV file with task,family.",
-            metavar="HOW",
-        ),
-    ] = "",
+    arm: Arms = None,
+    baseline: Baseline = "",
+    attempts: WhichAttempts = "all",
+    common_tasks: CommonTasks = False,
+    join: Join = False,
+    labels: Labels = True,
+    families: Families = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Markdown to stdout, also without this.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document: sections, lines and tables.")] = False,
     html: Annotated[str, typer.Option(metavar="FILE", help="Write an HTML page; `-`: stdout.")] = "",
@@ -52,27 +37,18 @@ def report(
     from console.compare_text import decided, gather
     from console.run_condition import load
     from engine.analysis.record_text import record_html, record_markdown
-    from screens.compare_export import refuse_foreign, replace
     from screens.comparing import Wish
 
-    if attempts not in ("all", "first"):
-        raise Unusable(f"--attempts {attempts!r}: expected `all` or `first`")
+    attempts_wanted = attempts_of(attempts)
     if sum((markdown, as_json, html == "-")) > 1:
         raise Unusable("only one of --markdown, --json and --html - can go to stdout")
     paths = find_compared(runs, runs_dir)
-    asked = Wish(
-        tuple(arm or ()), baseline, "first" if attempts == "first" else "all", common_tasks, join, labels, families
-    )
+    asked = Wish(tuple(arm or ()), baseline, attempts_wanted, common_tasks, join, labels, families)
     found = gather(paths, lambda path: load(path)[0], labelled=labels)
     record = decided(found, asked)
     out = Out()
     if html and html != "-":
-        path = Path(html).expanduser()
-        try:
-            refuse_foreign(path.parent, found.foreign)
-        except ValueError as error:
-            raise Unusable(f"--html {html}: {error}") from None
-        replace(path, record_html(record).encode("utf-8", "replace"))
+        path = write_asked("--html", html, record_html(record), found.foreign)
         if not (markdown or as_json):
             out.line(f"{path} written")
             return

@@ -17,8 +17,8 @@ from console.app import TrialDeckApp
 from engine import events as ev
 from engine.readers.open_run import OpenedRun, open_run
 from engine.readers.run_folder import TrialdeckFormat
-from screens.compare_export import default_folder, refuse_foreign
 from screens.compare_screen import CompareScreen
+from screens.export_files import default_folder, refuse_foreign
 from screens.trial_screen import TrialScreen
 from screens.widgets.discordant_list import DiscordantList
 from tests.screens import fake_run
