@@ -267,11 +267,14 @@ class TrialDeckApp(App[None]):
         await super().on_event(event)
 
     def _following(self) -> FollowsRun | FollowsRuns | None:
-        """The screen that shows a run, also where a question or the help lies over it."""
+        """The screen that shows a run, also where a question or the help lies over it; none on the way out."""
+        if not self.is_running:
+            return None
         for screen in reversed(self.screen_stack):
             if isinstance(screen, ModalScreen):
                 continue
-            return screen if screen.is_mounted and isinstance(screen, FollowsRun | FollowsRuns) else None
+            there = screen.is_mounted and screen.is_attached
+            return screen if there and isinstance(screen, FollowsRun | FollowsRuns) else None
         return None
 
     def _look_for_the_end(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.table import Column, Table
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,6 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from screens.actions import OwnKeys, Place, keys_text, own_keys
+
+KEYS_WIDTH = 14
 
 
 class HelpScreen(ModalScreen[None]):
@@ -47,11 +50,9 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(VerticalScroll).scroll_relative(y=lines * 3, animate=False)
 
 
-def _keys(place: Place, own: OwnKeys) -> Text:
-    text = Text()
-    for number, action in enumerate(place.actions):
-        if number:
-            text.append("\n")
-        text.append(f"{keys_text(place, action, own):<14}", style="bold")
-        text.append(f" {action.help}")
-    return text
+def _keys(place: Place, own: OwnKeys) -> Table:
+    """Keys at the left, and beside them what they do: a long sentence goes on below its own beginning."""
+    table = Table.grid(Column(min_width=KEYS_WIDTH), Column(ratio=1), padding=(0, 1, 0, 0), expand=True)
+    for action in place.actions:
+        table.add_row(Text(keys_text(place, action, own), style="bold"), Text(action.help))
+    return table

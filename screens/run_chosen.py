@@ -49,7 +49,7 @@ class RunChosen:
         self._screen.app.push_screen(asked, partial(self._copy, trials))
 
     def _copy(self, trials: list[TrialState], wanted: str | None) -> None:
-        if wanted is None:
+        if not wanted:
             return
         match wanted:
             case "id":
@@ -78,7 +78,7 @@ class RunChosen:
         self._screen.app.push_screen(asked, partial(self._save, trials))
 
     def _save(self, trials: list[TrialState], wanted: str | None) -> None:
-        if wanted is None:
+        if not wanted:
             return
         make = chosen.as_csv if wanted == "csv" else chosen.as_json
         data = make(self._source, trials, self._rows.causes)

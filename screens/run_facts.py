@@ -12,7 +12,7 @@ from engine.analysis import wording as say
 from engine.analysis.rates import Rate
 from engine.readers.reader import Liveness
 from screens import format as fmt
-from screens.pieces import Pieces
+from screens.pieces import Pieces, cells, width_of
 from screens.read_only import is_read_only
 from screens.row_pattern import TOO_SLOW
 from screens.source import RunSource
@@ -48,8 +48,16 @@ def difference(standings: Standings, short: bool = False) -> Pieces:
     ]
 
 
-def crumbs(source: RunSource, width: int) -> Pieces:
-    """At the right end of the breadcrumbs: what is measured, and how the run stands."""
+def crumbs(source: RunSource, width: int, badges: Pieces, name: str) -> Pieces:
+    """At the right end of the breadcrumbs: badges, what is measured, and how the run stands; beside the run's name
+    there may be no room for what is measured."""
+    measured, stands = _measured(source, width), _stands(source, width)
+    room = width - min(cells(f" runs › {name}"), width // 2) - 3
+    fits = width_of([*badges, *measured, *stands]) <= room
+    return [*badges, *(measured if fits else []), *stands]
+
+
+def _measured(source: RunSource, width: int) -> Pieces:
     state = source.state
     pieces: Pieces = []
     if state.plan is not None:
@@ -60,7 +68,11 @@ def crumbs(source: RunSource, width: int) -> Pieces:
         if digest and width >= 100:
             pieces.append((f" · {'card' if state.plan.card_digest else 'tasks'} {digest}", "deck--dim"))
         pieces.append((" · ", "deck--faint"))
-    pieces += badge(source, source.clock())
+    return pieces
+
+
+def _stands(source: RunSource, width: int) -> Pieces:
+    pieces = badge(source, source.clock())
     if source.live and width >= 100:
         pieces.append((f" · {fmt.wall_time(source.now())}", "deck--dim"))
     return pieces

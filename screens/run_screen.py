@@ -155,10 +155,9 @@ class RunScreen(DeckScreen[None]):
         source = self.source
         state = source.state
         now = source.now()
-        self._crumbs.set(
-            ["runs", state.plan.name if state.plan else source.folder.name],
-            [*self.replay.badge(), *hold_badge(source), *read_only_badge(self.app), *crumbs(source, self.size.width)],
-        )
+        badges = [*self.replay.badge(), *hold_badge(source), *read_only_badge(self.app)]
+        name = state.plan.name if state.plan else source.folder.name
+        self._crumbs.set(["runs", name], crumbs(source, self.size.width, badges, name))
         self._header.now = now
         self._header.stale = source.stale
         self._header.ours = source.run.ours

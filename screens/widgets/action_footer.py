@@ -38,7 +38,8 @@ class ActionFooter(Lines):
         pieces: Pieces = []
         for action in actions:
             pieces.append((f" {self._key(action)}", "deck--key"))
-            pieces.append((f" {self._label(action)}  ", "deck--dim"))
+            gap = "  " if action is not actions[-1] else ""
+            pieces.append((f" {self._label(action)}{gap}", "deck--dim"))
         return [(pieces, [*self.notice, (" ", "")] if self.notice else [])]
 
     @property

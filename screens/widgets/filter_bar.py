@@ -37,6 +37,15 @@ class FilterState(Lines):
             bar.edit()
 
 
+class FilterMark(Lines):
+    """Before the input, where the mark of a filter in force stands: the text doesn't jump when it is edited."""
+
+    DEFAULT_CSS = "FilterMark { width: 3; height: 1; display: none; }"
+
+    def make(self, width: int) -> list[Line]:
+        return [([(" / ", "deck--accent")], [])]
+
+
 class FilterInput(LineInput):
     """Enter keeps the filter, Esc gives it up; up and down recall earlier ones."""
 
@@ -120,6 +129,7 @@ class FilterBar(Horizontal):
     def compose(self) -> ComposeResult:
         entry = FilterInput(self.hint, self.history, FieldNames(self.fields) if self.fields else None)
         entry.display = False
+        yield FilterMark()
         yield entry
         yield FilterState()
 
@@ -158,6 +168,7 @@ class FilterBar(Horizontal):
             left += [(self.everything, "deck--faint")]
         state.left, state.right = left, [] if self.error else self.right
         self.set_class(self.editing, "editing")
+        self.query_one(FilterMark).display = self.editing
         state.show()
 
     def on_input_changed(self, event: Input.Changed) -> None:

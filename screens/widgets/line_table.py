@@ -140,6 +140,8 @@ class LineTable(ScrollView, can_focus=True):
             self.vertical_scrollbar.window_virtual_size = size.height
         else:
             self.virtual_size = size
+        if self.scroll_offset.y > self.max_scroll_y:
+            self._scroll_top_to(self.max_scroll_y)  # no empty lines below rows that were filtered away
 
     @property
     def cursor_key(self) -> str | None:
@@ -190,9 +192,13 @@ class LineTable(ScrollView, can_focus=True):
     def _reveal(self) -> None:
         top = self.scroll_offset.y
         if self._at < top:
-            self.scroll_to(y=self._at, animate=False)
+            self._scroll_top_to(self._at)
         elif self._at >= top + self._page():
-            self.scroll_to(y=self._at - self._page() + 1, animate=False)
+            self._scroll_top_to(self._at - self._page() + 1)
+
+    def _scroll_top_to(self, row: int) -> None:
+        """`force`: rows that came just now may lie below where the scrollbar is not there yet."""
+        self.scroll_to(y=row, animate=False, force=True)
 
     def _repaint_rows(self, rows: Iterable[int]) -> None:
         top = self.scroll_offset.y

@@ -121,6 +121,31 @@ async def test_a_scrollbar_comes_and_goes(before: int, after: int) -> None:
         assert app.table.show_vertical_scrollbar is (after > 12)
 
 
+async def test_rows_that_were_filtered_away_leave_no_empty_lines_below_the_others() -> None:
+    app = WordsApp(words(60))
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.table.move_to(59)
+        await pilot.pause()
+        app.table.move_to(50)
+        app.table.words = [*words(19), "word-050"]
+        app.table.rows_changed()
+        await pilot.pause()
+        shown = [app.table.render_line(y).text.split()[-2] for y in range(1, 12)]
+        assert shown == [f"word-{number:03}" for number in (*range(9, 19), 50)]
+
+
+async def test_a_cursor_that_its_rows_come_to_late_is_in_sight() -> None:
+    app = WordsApp([])
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.table.cursor = "word-059"
+        await pilot.pause()
+        app.table.words = words(60)
+        app.table.rows_changed()
+        await pilot.pause()
+        assert app.table.scroll_offset.y == 60 - 11
+        assert app.table.render_line(11).text.startswith("› word-059")
+
+
 def test_blanks_go_along_with_what_stands_before_them() -> None:
     pieces: Pieces = [
         ("› ", "deck--accent"),

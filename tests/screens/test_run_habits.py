@@ -335,3 +335,47 @@ async def test_a_hidden_column_is_gone_and_stays_so(tmp_path: Path, monkeypatch:
     async with opened(tmp_path / "run", [], habits=kept) as (app, _):
         assert table(app).hidden_columns == {"memory"}
         assert "Show the column memory" in dict(run_screen(app).more_commands())
+
+
+@pytest.mark.parametrize("key", ["y", "e"])
+async def test_esc_on_a_question_copies_and_saves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    copied: list[str] = []
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, RunScreen))
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "copied" not in screen_text(app) and "saved" not in screen_text(app)
+    assert not copied
+    assert not list(tmp_path.glob("trialdeck-trials-*"))
+
+
+async def test_how_a_held_run_stands_is_in_sight_on_a_narrow_screen(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.finish(fake_run.story()), (80, 24)) as (app, pilot):
+        await pilot.press("P")
+        await until(pilot, lambda: "‖ as of " in screen_lines(app)[0])
+        assert screen_lines(app)[0].endswith("✓ finished")
+
+
+async def test_a_filter_stands_where_it_stood_while_it_is_edited(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story(), (80, 24)) as (app, pilot):
+        await type_filter(app, pilot, "arm:b")
+        before = next(line for line in screen_lines(app) if line.startswith(" / arm:b"))
+        await pilot.press("slash")
+        await until(pilot, lambda: app.screen.query_one(FilterBar).editing)
+        await pilot.pause()
+        assert any(line.startswith(before[:8]) for line in screen_lines(app))
+
+
+async def test_the_last_word_of_a_full_footer_is_whole(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story(), (80, 24)) as (app, pilot):
+        for width in range(60, 100):
+            await pilot.resize_terminal(width, 24)
+            await pilot.pause()
+            assert "…" not in screen_lines(app)[-1]
