@@ -62,6 +62,7 @@ class Code(StrEnum):
     AGENT_NOT_STOPPED = "agent_not_stopped"
     AGENT_LIMIT_REACHED = "agent_limit_reached"
     AGENT_INCOMPATIBLE = "agent_incompatible"
+    MCP_SERVER_FAILED = "mcp_server_failed"
     # the model that the agent works with
     MODEL_FAILED = "model_failed"
     MODEL_TIMEOUT = "model_timeout"

@@ -30,6 +30,7 @@ from engine.agents.in_main.forwarder import OWN_RUNTIME, Forwarder
 from engine.agents.in_main.installed import npm_install
 from engine.agents.in_main.json_stream import JsonStream
 from engine.agents.in_main.log_name import name_in_trial
+from engine.agents.in_main.server_faults import wrong_definitions
 from engine.agents.in_main.setup_failed import setup_failed
 from engine.agents.in_main.skills import copy_skills
 from engine.agents.in_main.task_servers import servers_of
@@ -102,6 +103,7 @@ class ClaudeCodeAgent:
         self._env: dict[str, str] = {}
         self._forwarder: Forwarder | None = None
         self._end: ClaudeCodeEnd | None = None
+        self._wrong: dict[str, str] = {}
         self._made = 0
 
     async def set_up(self, session: AgentSession) -> None:
@@ -115,7 +117,8 @@ class ClaudeCodeAgent:
         else:
             self._program = capsules[self.parameters.capsule].programs["claude"]
         await copy_skills(session, f"{CONFIG}/skills", "node", node.programs["node"])
-        if servers := servers_of(session):
+        servers = servers_of(session)
+        if servers:
             await session.environment.upload_bytes(mcp_config(servers), MCP_FILE, mode=0o644)
         session.activity("open the way to the model")
         self._forwarder = await Forwarder.start(session, "node", node.programs["node"])
@@ -125,6 +128,7 @@ class ClaudeCodeAgent:
         shell = prepared.shell or self._shell_of(capsules)
         if shell:
             self._env["SHELL"] = shell
+        self._wrong = await wrong_definitions(session, servers, _path_of(self._env))
 
     async def run(self, session: AgentSession) -> AgentEnd:
         if session.model is None or self._forwarder is None:
@@ -132,7 +136,7 @@ class ClaudeCodeAgent:
         words = command_line(
             self._program, self.parameters, session.model.settings, mcp=bool(session.task.environment.mcp_servers)
         )
-        end = self._end = ClaudeCodeEnd(session, name_in_trial(session, self.log_name))
+        end = self._end = ClaudeCodeEnd(session, name_in_trial(session, self.log_name), self._wrong)
         steps = ToldSteps(session, agent="claude-code", version=self.version, as_told=_without_output_tokens)
         stream = JsonStream(ClaudeCodeFold(), steps, session.folder / self.log_name, watch=end.take)
         try:
@@ -213,6 +217,10 @@ class ClaudeCodeAgent:
         """For an image without a shell that Claude Code can work with."""
         own = capsules.get(self.parameters.capsule)
         return own.programs.get("bash", "") if own is not None else ""
+
+
+def _path_of(env: dict[str, str]) -> dict[str, str]:
+    return {name: env[name] for name in ("PATH",) if name in env}
 
 
 def _without_output_tokens(step: Step) -> Step:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.agents.agent import AgentSession
+from engine.agents.in_main.server_faults import servers_failed
 from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.models.failure_words import code_of_text
 from engine.models.failures import failure_of_answer
@@ -10,18 +13,22 @@ from engine.models.model_call import CostSource
 from engine.models.settings import Wire
 from engine.trajectories.untyped import Record, items, number, record, text, whole
 
+_UNKNOWN_TO_IT = "needs-auth"
 _LIMITS = {"error_max_turns": "turns", "error_max_budget_usd": "money"}
 _MOST_NAMED = 20
+NOTHING_WRONG: Mapping[str, str] = {}
 
 
 class ClaudeCodeEnd:
     """Takes each record of the stream with its line in the agent's log; `finish` raises issues of what they say.
 
-    `log`: the log's path within the trial's folder, for evidence.
+    `log`: the log's path within the trial's folder, for evidence. `wrong`: what the task says of its servers that can't
+    be right, by their names.
     """
 
-    def __init__(self, session: AgentSession, log: str) -> None:
+    def __init__(self, session: AgentSession, log: str, wrong: Mapping[str, str] = NOTHING_WRONG) -> None:
         self._session = session
+        self._wrong = wrong
         self._log = log
         self._result: Record = {}
         self._result_line = 0
@@ -94,20 +101,25 @@ class ClaudeCodeEnd:
 
     def _servers(self, line: int, found: Record) -> None:
         """A task whose tools are not there is another task."""
-        wanted = {server.name for server in self._session.task.environment.mcp_servers}
-        failed = [
-            f"{text(server.get('name'))} ({text(server.get('status')) or 'no status'})"
+        wanted = {server.name: server for server in self._session.task.environment.mcp_servers}
+        failed = {
+            name: text(server.get("status"))
             for server in map(record, items(found.get("mcp_servers")))
-            if text(server.get("name")) in wanted and server.get("status") in ("failed", "needs-auth")
-        ]
+            if (name := text(server.get("name"))) in wanted and server.get("status") in ("failed", _UNKNOWN_TO_IT)
+        }
         if failed:
+            said = ", ".join(f"{name} ({status})" for name, status in failed.items())
+            unknown = {
+                name: "it asks who is calling, and the task has no headers for it"
+                for name, status in failed.items()
+                if status == _UNKNOWN_TO_IT and not wanted[name].headers
+            }
             self._session.issue(
-                Issue(
-                    Severity.ERROR,
-                    Phase.AGENT,
-                    Code.AGENT_SETUP_FAILED,
-                    f"Claude Code can't reach MCP servers of the task, and works without them: {', '.join(failed)}",
-                    (Evidence("its first record", ", ".join(failed), self._log, line),),
+                servers_failed(
+                    f"Claude Code can't reach MCP servers of the task, and works without them: {said}",
+                    Evidence("its first record", said, self._log, line),
+                    list(failed),
+                    {**unknown, **self._wrong},
                 )
             )
 

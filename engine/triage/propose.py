@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     rules_task.refused,
     rules_task.fails_for_everybody,
     rules_environment.environment_issues,
+    rules_environment.mcp_server_failed,
     rules_environment.agent_setup_network,
     rules_environment.environment_died,
     rules_model_issues.model_issues,

@@ -59,6 +59,8 @@ _REFUSED = re.compile(
 )
 _LEAST_REFUSED = 2
 
+_DEFINITION = "the task's definition"
+"""Evidence that only an issue has which the task's own words explain."""
 _MOST_COMMAND = 200_000
 _ENDS_MAIN = re.compile(
     r"(?:^|[;&|(`\"']|\b(?:sudo|exec|nohup|then|do)\s)[ \t]*(?:(?:/usr)?/s?bin/)?"
@@ -80,6 +82,20 @@ def environment_issues(case: TrialCase) -> Iterator[Finding]:
             rule, source = "dns", "docker"
         strong = issue.severity is not Severity.WARNING
         yield of_issue(rule, Cause.INFRASTRUCTURE, issue, source, strong=strong)
+
+
+def mcp_server_failed(case: TrialCase) -> Iterator[Finding]:
+    """A tool of the task was not there for the agent. Where the task's own words about it can't be right, no other
+    machine and no other agent would have had it."""
+    for issue in case.issues(Code.MCP_SERVER_FAILED):
+        wrong = [item for item in issue.evidence if item.label == _DEFINITION]
+        yield of_issue(
+            "mcp_server",
+            Cause.TASK if wrong else Cause.INFRASTRUCTURE,
+            issue,
+            "the agent's program",
+            more="".join(f"; {clean_line(item.text, 160)}" for item in wrong),
+        )
 
 
 def agent_setup_network(case: TrialCase) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ _OF_A_TASK = frozenset(
         Code.SERVICE_EXITED,
         Code.START_TIMEOUT,
         Code.HEALTHCHECK_FAILED,
+        Code.MCP_SERVER_FAILED,
         Code.VERIFIER_SETUP_FAILED,
         Code.VERIFIER_RESULT_INVALID,
         Code.VERIFIER_CRASHED,

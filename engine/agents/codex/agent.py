@@ -25,6 +25,7 @@ from engine.agents.in_main.forwarder import Forwarder
 from engine.agents.in_main.installed import npm_install
 from engine.agents.in_main.json_stream import JsonStream
 from engine.agents.in_main.log_name import name_in_trial
+from engine.agents.in_main.server_faults import wrong_definitions
 from engine.agents.in_main.setup_failed import setup_failed
 from engine.agents.in_main.skills import copy_skills
 from engine.agents.in_main.task_servers import servers_of
@@ -56,6 +57,7 @@ class CodexAgent:
         self._program: tuple[str, ...] = ()
         self._forwarder: Forwarder | None = None
         self._end: CodexEnd | None = None
+        self._wrong: dict[str, str] = {}
         self._made = 0
 
     async def set_up(self, session: AgentSession) -> None:
@@ -72,6 +74,7 @@ class CodexAgent:
         await self._put_home(session, self._forwarder.address)
         await copy_skills(session, f"{HOME}/skills", runtime, program)
         await self._check_version(session)
+        self._wrong = await wrong_definitions(session, session.task.environment.mcp_servers)
 
     async def run(self, session: AgentSession) -> AgentEnd:
         scope = anyio.CancelScope()
@@ -89,7 +92,8 @@ class CodexAgent:
             stream.finish()
             self._made = steps.made
             steps.finish(ended=end.ended())
-            for issue in end.issues(result.tail if result is not None else ""):
+            servers = [server.name for server in session.task.environment.mcp_servers]
+            for issue in end.issues(result.tail if result is not None else "", servers, self._wrong):
                 session.issue(issue)
         if self._forwarder is not None:
             await self._forwarder.stop()

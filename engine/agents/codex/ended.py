@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
+from engine.agents.in_main.server_faults import servers_failed
 from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.models.failure_words import code_of_text
 from engine.text import clean_line
@@ -22,6 +23,7 @@ _AT_CAPACITY = "is at capacity"
 _NOBODY = "waiting for network"
 _CUT_OFF = "reason: max_output_tokens"
 _MCP_SERVERS = "required MCP servers failed to initialize"
+NOTHING_WRONG: Mapping[str, str] = {}
 _WORDS_CHARS = 300
 _MOST_NOTES = 20
 
@@ -67,8 +69,9 @@ class CodexEnd:
         """In a word."""
         return "completed" if self.completed else "failed" if self._failed is not None else ""
 
-    def issues(self, tail: str) -> list[Issue]:
-        """After its end. `tail` is the end of all that it printed: what kept it from starting is no event."""
+    def issues(self, tail: str, servers: Sequence[str] = (), wrong: Mapping[str, str] = NOTHING_WRONG) -> list[Issue]:
+        """After its end. `tail` is the end of all that it printed: what kept it from starting is no event. `servers`
+        are the names of the task's MCP servers, `wrong` what the task says of them that can't be right."""
         found = []
         if self._failed is not None:
             line, words, event = self._failed
@@ -82,13 +85,15 @@ class CodexEnd:
                 )
             )
         elif not self.completed and _MCP_SERVERS in tail:
+            said = tail.rpartition(_MCP_SERVERS)[2]
+            failed = [name for name in servers if re.search(rf"[ ,;:]{re.escape(name)}:", said)] or list(servers)
+            which = f" ({', '.join(failed)})" if failed else ""
             found.append(
-                Issue(
-                    Severity.ERROR,
-                    Phase.AGENT,
-                    Code.AGENT_SETUP_FAILED,
-                    "codex did not start: an MCP server of the task could not be started or reached",
-                    (Evidence("last output", tail, self._log),),
+                servers_failed(
+                    f"codex did not start: an MCP server of the task could not be started or reached{which}",
+                    Evidence("last output", tail, self._log),
+                    failed,
+                    wrong,
                 )
             )
         if self._notes:

@@ -17,7 +17,7 @@ from harbor.models.task.config import MCPServerConfig
 from harbor.models.trial.paths import TrialPaths
 from harbor.utils.env import embedded_env_var_templates
 
-from engine.agents.agent import AgentConfigInvalid, AgentEnd, AgentSession
+from engine.agents.agent import AgentEnd, AgentSession
 from engine.agents.harbor.arm import ORACLE, Configured, configured, traits_for
 from engine.agents.harbor.catalogue import shows_steps_live
 from engine.agents.harbor.endings import cause_of, exit_code_of, is_exit, issue_of
@@ -28,6 +28,7 @@ from engine.agents.harbor.secrets import Secrets
 from engine.agents.harbor.steps import TRAJECTORY, StepsTold, Totals, put
 from engine.agents.harbor.way_to_model import forwarder
 from engine.agents.in_main.forwarder import Forwarder
+from engine.agents.in_main.setup_failed import setup_failed
 from engine.events import ArmInfo
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.task import McpServer, NetworkMode
@@ -180,7 +181,7 @@ class HarborAgent:
             put(target, self._secrets.out_of(text).encode("utf-8", "backslashreplace"))
 
     def _made(self, session: AgentSession, logger: logging.Logger) -> Any:
-        """The agent with what the task gives it. Raises AgentConfigInvalid, or what Harbor's constructor raises."""
+        """The agent with what the task gives it. Raises TrialFailed, or what Harbor's constructor raises."""
         given: dict[str, Any] = {}
         task = session.task
         found = self._configured
@@ -307,14 +308,15 @@ def _is_closed(session: AgentSession) -> bool:
 
 
 def _server(server: McpServer, allowed: Mapping[str, str]) -> MCPServerConfig:
-    """Raises AgentConfigInvalid where a header asks for a variable of the host that the user didn't allow: Harbor would
-    fill in whatever the engine's process has."""
+    """Raises TrialFailed where a header asks for a variable of the host that the user didn't allow: Harbor would fill
+    in whatever the engine's process has."""
     for header, value in server.headers.items():
         for variable, default in embedded_env_var_templates(value):
             if variable not in allowed and default is None:
-                raise AgentConfigInvalid(
-                    f"MCP server {server.name}: header {header} asks for the host's {variable}: "
-                    f"allow it with --allow-host-env {variable}"
+                raise setup_failed(
+                    f"MCP server {server.name}: header {header} asks for the host's {variable}",
+                    way_out=f"allow it with --allow-host-env {variable}",
+                    code=Code.MCP_SERVER_FAILED,
                 )
     return MCPServerConfig(
         name=server.name,

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.agents.in_main.told_steps import ToldSteps
+from engine.trajectories.held_line import MOST_LINE, HeldLine
 from engine.trajectories.line_fold import LineFold
 from engine.trajectories.untyped import Record, decoded
 
-MOST_LINE = 32 << 20
-"""Bytes of a line that is kept; a longer one is passed over."""
 _CHUNK = 1 << 20
 
 Watch = Callable[[int, Record], None]
@@ -29,9 +28,7 @@ class JsonStream:
         self._steps = steps
         self._watch = watch
         self._lines = _newlines(log)
-        self._parts: list[bytes] = []
-        self._held = 0
-        self._skipping = False
+        self._line = HeldLine()
         self.records = 0
         self.too_long = 0
 
@@ -40,12 +37,12 @@ class JsonStream:
             self._lines += data.count(b"\n")
             return
         head, *lines = data.split(b"\n")
-        self._hold(head)
+        self._line.add(head)
         new = False
         for line in lines:
             self._lines += 1
             new = self._take() or new
-            self._hold(line)
+            self._line.add(line)
         if new:
             self._steps.tell(self.fold.session)
 
@@ -55,19 +52,9 @@ class JsonStream:
         if self._take():
             self._steps.tell(self.fold.session)
 
-    def _hold(self, part: bytes) -> None:
-        if self._skipping or not part:
-            return
-        self._parts.append(part)
-        self._held += len(part)
-        if self._held > MOST_LINE:
-            self._parts.clear()
-            self._skipping = True
-
     def _take(self) -> bool:
-        line, skipped = b"".join(self._parts), self._skipping
-        self._parts.clear()
-        self._held, self._skipping = 0, False
+        line, skipped = self._line.so_far, self._line.too_long
+        self._line.begin_anew()
         if skipped:
             self.too_long += 1
             self.fold.session.problem(f"a line of more than {MOST_LINE >> 20} MB is left out")

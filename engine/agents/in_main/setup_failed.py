@@ -10,8 +10,10 @@ from engine.text import clean_line
 _WORDS_CHARS = 2_000
 
 
-def setup_failed(message: str, result: ExecResult | None = None, *, way_out: str = "") -> TrialFailed:
-    """`result`: of the command that failed."""
+def setup_failed(
+    message: str, result: ExecResult | None = None, *, way_out: str = "", code: Code = Code.AGENT_SETUP_FAILED
+) -> TrialFailed:
+    """`result`: of the command that failed. `code`: of another fault than the agent's own."""
     evidence = [Evidence("way out", way_out)] if way_out else []
     if result is not None:
         how = (
@@ -24,6 +26,4 @@ def setup_failed(message: str, result: ExecResult | None = None, *, way_out: str
         message = f"{message}: {how}"
         evidence.append(Evidence("last output", result.tail))
     words = clean_line(message, _WORDS_CHARS)
-    return TrialFailed(
-        Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, words, tuple(evidence), service=MAIN)
-    )
+    return TrialFailed(Issue(Severity.FATAL, Phase.AGENT, code, words, tuple(evidence), service=MAIN))

@@ -9,6 +9,7 @@ import msgspec
 
 from engine.agents.agent import AgentSession
 from engine.agents.in_main.setup_failed import setup_failed
+from engine.issues import Code
 from engine.tasks.task import McpServer
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}", re.ASCII)
@@ -34,6 +35,7 @@ def _filled(session: AgentSession, server: McpServer) -> McpServer:
             raise setup_failed(
                 f"MCP server {server.name}: header {header} asks for the host's {name}",
                 way_out=f"allow it with --allow-host-env {name}",
+                code=Code.MCP_SERVER_FAILED,
             )
         return str(default)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import events as ev
-from engine.issues import Code, Phase, Severity
+from engine.issues import Code, Evidence, Phase, Severity
 from engine.triage.causes import Cause
 from engine.triage.proposal import Strength
 from tests.engine.run_events import at
@@ -64,6 +64,23 @@ def test_an_agent_that_could_not_be_installed_for_the_network_is_not_to_blame(ru
     proposal = run.propose()
     assert (proposal.cause, proposal.findings[0].rule) == (Cause.INFRASTRUCTURE, rule)
     assert run.found("agent_setup") is None
+
+
+def test_a_server_of_the_task_that_was_not_there_is_no_fault_of_the_agent(run: Run) -> None:
+    said = evidence("sums (failed)", "agent/claude_code.txt", 1)
+    run.trial(issues=[issue(Code.MCP_SERVER_FAILED, "can't reach sums (failed)", evidence=(said,))])
+    proposal = run.propose()
+    assert (proposal.cause, proposal.strength) == (Cause.INFRASTRUCTURE, Strength.STRONG)
+    assert (proposal.findings[0].rule, proposal.findings[0].evidence) == ("mcp_server", (said,))
+
+
+def test_a_server_that_the_task_defines_wrongly_is_the_task_s_fault(run: Run) -> None:
+    said = evidence("sums (failed)", "agent/claude_code.txt", 1)
+    wrong = Evidence("the task's definition", "sums: its command /sums is not in main")
+    run.trial(issues=[issue(Code.MCP_SERVER_FAILED, "can't reach sums (failed)", evidence=(said, wrong))])
+    proposal = run.propose()
+    assert (proposal.cause, proposal.findings[0].rule) == (Cause.TASK, "mcp_server")
+    assert proposal.findings[0].text.endswith("; sums: its command /sums is not in main")
 
 
 def _oom(service: str) -> ev.ServiceChanged:

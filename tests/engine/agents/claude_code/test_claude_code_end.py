@@ -9,6 +9,7 @@ import pytest
 
 from engine.agents.arms import parse_arm
 from engine.agents.claude_code_end import ClaudeCodeEnd
+from engine.agents.in_main.server_faults import DEFINITION
 from engine.issues import Code, Issue, Severity
 from tests.engine.agents.sessions import Session
 
@@ -106,7 +107,21 @@ def test_calls_that_were_not_permitted_are_named(session: Session) -> None:
 def test_a_server_of_the_task_that_cant_be_reached_is_told_others_are_not(session: Session) -> None:
     servers = [{"name": "sums", "status": "failed"}, {"name": "elsewhere", "status": "failed"}]
     [issue] = issues(session, {"type": "system", "subtype": "init", "mcp_servers": servers})
-    assert issue.severity is Severity.ERROR and "sums (failed)" in issue.message and "elsewhere" not in issue.message
+    assert (issue.code, issue.severity) == (Code.MCP_SERVER_FAILED, Severity.ERROR)
+    assert "sums (failed)" in issue.message and "elsewhere" not in issue.message and len(issue.evidence) == 1
+
+
+def test_what_the_task_says_wrong_of_a_server_that_failed_is_evidence(session: Session) -> None:
+    end = ClaudeCodeEnd(session.given, "log", {"sums": "no such service", "quiet": "never asked"})
+    end.take(1, {"type": "system", "subtype": "init", "mcp_servers": [{"name": "sums", "status": "failed"}]})
+    [issue] = session.issues
+    assert [(item.label, item.text) for item in issue.evidence[1:]] == [(DEFINITION, "sums: no such service")]
+
+
+def test_a_server_that_asks_who_is_calling_was_given_no_header_by_the_task(session: Session) -> None:
+    servers = [{"name": "sums", "status": "needs-auth"}]
+    [issue] = issues(session, {"type": "system", "subtype": "init", "mcp_servers": servers})
+    assert issue.evidence[1].label == DEFINITION and "no headers" in issue.evidence[1].text
 
 
 def test_a_server_that_answers_is_no_issue(session: Session) -> None:

@@ -155,8 +155,8 @@ async def test_a_server_that_cant_be_reached_is_told_with_its_name(rig: Rig, cap
     toml = toml_of(NODE, "sse")  # which nobody starts
     async with at_work(rig, parse_arm(ARM), Wire.ANTHROPIC, Script(turns=(DONE,)), capsules, toml=toml) as work:
         await work.do()
-        issue = only(work.issues, Code.AGENT_SETUP_FAILED)
-        assert "sse-sums (failed)" in issue.message
+        issue = only(work.issues, Code.MCP_SERVER_FAILED)
+        assert "sse-sums (failed)" in issue.message and len(issue.evidence) == 1
         assert line_of(work, issue)["mcp_servers"][0]["name"] == "sse-sums"
 
 

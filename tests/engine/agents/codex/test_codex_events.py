@@ -107,7 +107,18 @@ def test_case_65_a_model_that_nobody_answers_for_is_not_waited_for_for_ever() ->
 def test_a_server_of_the_task_that_does_not_start_is_named_as_what_it_is() -> None:
     tail = "Error: thread/start failed: required MCP servers failed to initialize: sums: No such file or directory"
     [issue] = Told([], tail=tail).issues
-    assert issue.code is Code.AGENT_SETUP_FAILED and "MCP server" in issue.message and tail in issue.evidence[0].text
+    assert issue.code is Code.MCP_SERVER_FAILED and "MCP server" in issue.message and tail in issue.evidence[0].text
+
+
+def test_of_several_servers_the_ones_that_codex_names_have_failed() -> None:
+    tail = "Error: required MCP servers failed to initialize: sums: No such file or directory"
+    end = CodexEnd("codex.txt", lambda words: None, lambda: None)
+    wrong = {"sums": "its command /sums is not in main", "others": "never asked"}
+    [issue] = end.issues(tail, ["others", "sums", "su"], wrong)
+    assert issue.message.endswith("(sums)")
+    assert [(item.label, item.text) for item in issue.evidence[1:]] == [
+        ("the task's definition", "sums: its command /sums is not in main")
+    ]
 
 
 def test_what_codex_says_beside_its_work_is_told_once_but_for_an_unknown_model() -> None:

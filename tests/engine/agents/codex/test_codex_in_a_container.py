@@ -185,7 +185,9 @@ async def test_a_server_of_the_task_that_cannot_start_is_said_and_not_left_out(
     script = Script(turns=(DONE,))
     async with at_work(rig, parse_arm(ARM), Wire.OPENAI_RESPONSES, script, capsules, toml=toml) as work:
         assert (await work.do()).exit_code == 1
-        assert [issue.code for issue in work.issues] == [Code.AGENT_SETUP_FAILED] and work.bodies == []
+        [issue] = work.issues
+        assert issue.code is Code.MCP_SERVER_FAILED and issue.message.endswith("(gone)") and work.bodies == []
+        assert issue.evidence[1].text == "gone: its command /nowhere is not in main, or can't be run there"
 
 
 async def test_a_key_that_is_not_accepted_ends_it_at_once(rig: Rig, capsules: list[Capsule]) -> None:

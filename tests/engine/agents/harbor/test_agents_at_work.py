@@ -159,8 +159,11 @@ async def test_a_tasks_servers_and_skills_are_given_as_harbor_gives_them(tmp_pat
 async def test_a_header_gets_no_variable_of_the_host_that_nobody_allowed(tmp_path: Path) -> None:
     toml = MCP + 'headers = { Authorization = "Bearer ${DOCS_TOKEN}" }\n'
     rig = Rig(tmp_path, own("Program"), toml=toml)
-    with pytest.raises(TrialFailed, match="--allow-host-env DOCS_TOKEN"):
+    with pytest.raises(TrialFailed, match="asks for the host's DOCS_TOKEN") as caught:
         await rig.agent.set_up(rig.given)
+    issue = caught.value.issue
+    assert issue.code is Code.MCP_SERVER_FAILED
+    assert issue.evidence[0].text == "allow it with --allow-host-env DOCS_TOKEN"
 
 
 async def test_the_oracle_runs_the_solution_with_the_variables_that_were_allowed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.agents.arms import parse_arm
-from engine.agents.in_main import json_stream
+from engine.trajectories import held_line
 from engine.agents.in_main.json_stream import JsonStream
 from engine.agents.in_main.told_steps import ToldSteps
 from engine.trajectories.claude_code import ClaudeCodeFold
@@ -94,7 +94,7 @@ def test_a_half_written_last_line_is_left_out(tmp_path: Path) -> None:
 
 def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Case 29."""
-    monkeypatch.setattr(json_stream, "MOST_LINE", 100)
+    monkeypatch.setattr(held_line, "MOST_LINE", 100)
     reading = Reading(tmp_path)
     for _ in range(50):
         reading.stream.sink("stdout", b"x" * 10)

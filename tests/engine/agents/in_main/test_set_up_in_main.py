@@ -44,7 +44,7 @@ def test_a_variable_that_was_not_allowed_is_named_with_the_way_out(tmp_path: Pat
     with pytest.raises(TrialFailed) as caught:
         servers_of(with_host(Session(tmp_path, ARM, toml=toml), {}, []).given)
     issue = caught.value.issue
-    assert issue.code is Code.AGENT_SETUP_FAILED and "far" in issue.message and "TOKEN" in issue.message
+    assert issue.code is Code.MCP_SERVER_FAILED and "far" in issue.message and "TOKEN" in issue.message
     assert "--allow-host-env TOKEN" in issue.evidence[0].text
 
 
