@@ -35,7 +35,8 @@ class AnswerLine(Static):
 
 
 class QuestionScreen(ModalScreen[str]):
-    """Returns the value of the answer; "" for Esc, which does nothing anywhere. `repeat`: what Ctrl-C, pressed once more, answers."""
+    """Returns the value of the answer; "" for Esc, after which nothing may happen. `repeat`: what Ctrl-C, pressed once
+    more, answers."""
 
     CSS_PATH = "question_screen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "answer('')", show=False)]
