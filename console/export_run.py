@@ -20,7 +20,9 @@ import tomli_w
 from console.errors import Unusable
 from console.identity import HOST, Identity, identity_of
 from console.scrub import AROUND, Known, Scrubber
+from console.scrubbed_streams import ScrubbedStreams
 from engine.layout import CARD, CONFIG, ENGINE, ENGINE_LOG, EVENTS, RESERVE, RESULT, is_run_folder
+from engine.log_streams import SUFFIX, streams_path
 from engine.runs.card import CardInvalid, RunCard, read_card, write_card
 
 ARCHIVES = (".tar.gz", ".tgz")
@@ -115,6 +117,7 @@ class _Copy:
         self.exported = Exported()
         self._scrubber: Scrubber | None = None
         self._card: RunCard | None = None
+        self._streams: dict[Path, ScrubbedStreams] = {}  # of the files beside logs that were scrubbed
 
     def scrub_with(self, identity: Identity | None) -> None:
         try:
@@ -147,6 +150,11 @@ class _Copy:
             self.exported.replaced = dict(sorted(self._scrubber.counts.items()))
 
     def _file(self, source: Path, place: Path, target: Path) -> None:
+        if (streams := self._streams.get(place)) is not None and streams.failed:
+            self.exported.left_out.append(f"{place} (the log has other lines now)")
+            return
+        if self._of_binary(place) and not self.keep_binary:
+            return
         with source.open("rb") as data:
             if self._scrubber is not None and b"\0" in data.read(_SNIFF):
                 self.exported.binary.append(str(place))
@@ -162,12 +170,14 @@ class _Copy:
 
     def _content(self, data: BinaryIO, place: Path, out: BinaryIO) -> None:
         scrubber = self._scrubber
-        if place.name.endswith(".jsonl") and len(place.parts) <= 2:  # our own: only whole lines
+        if (streams := self._streams.get(place)) is not None:
+            out.write(streams.text())
+        elif place.name.endswith(".jsonl") and len(place.parts) <= 2:  # our own: only whole lines
             for line in data:
                 if line.endswith(b"\n"):
                     event = scrubber is not None and str(place) == EVENTS
                     out.write(line if scrubber is None else _event(line, scrubber) if event else scrubber.raw(line))
-        elif scrubber is None or str(place) in self.exported.binary:
+        elif scrubber is None or str(place) in self.exported.binary or self._of_binary(place):
             shutil.copyfileobj(data, out, _CHUNK)
         elif str(place) == CARD:
             out.write(self._card_text(data.read(), scrubber))
@@ -177,8 +187,24 @@ class _Copy:
             for chunk in _pieces(data, scrubber):
                 out.write(_PROCESS.sub(rb"\1 1", scrubber.raw(chunk)))
         else:
-            for chunk in _pieces(data, scrubber):
-                out.write(scrubber.raw(chunk))
+            self._text(data, place, out, scrubber)
+
+    def _text(self, data: BinaryIO, place: Path, out: BinaryIO, scrubber: Scrubber) -> None:
+        beside = streams_path(place)
+        told = (self.source / beside).is_file()
+        size = os.fstat(data.fileno()).st_size  # before what is said of it is read: that is noted first
+        streams = ScrubbedStreams(self.source / place) if told else None
+        if streams is not None:
+            self._streams[beside] = streams
+        for chunk in _pieces(data, scrubber, size if told else None):
+            scrubbed = scrubber.raw(chunk)
+            if streams is not None:
+                streams.piece(chunk, scrubbed)
+            out.write(scrubbed)
+
+    def _of_binary(self, place: Path) -> bool:
+        """Tells the streams of a log that is not scrubbed."""
+        return place.name.endswith(SUFFIX) and str(place.with_suffix("")) in self.exported.binary
 
     def _card_text(self, text: bytes, scrubber: Scrubber) -> bytes:
         if self._card is not None:
@@ -223,10 +249,13 @@ def _facts(text: bytes, scrubber: Scrubber) -> bytes:
         return scrubber.raw(text)
 
 
-def _pieces(data: BinaryIO, scrubber: Scrubber) -> Iterator[bytes]:
-    """Pieces of bounded size, cut between lines where there are any, and never through what is to be replaced."""
+def _pieces(data: BinaryIO, scrubber: Scrubber, most: int | None = None) -> Iterator[bytes]:
+    """Pieces of bounded size, cut between lines where there are any, and never through what is to be replaced. `most`:
+    no further than this."""
     rest = b""
-    while chunk := data.read(_CHUNK):
+    left = most
+    while chunk := data.read(_CHUNK if left is None else min(left, _CHUNK)):
+        left = None if left is None else left - len(chunk)
         rest += chunk
         end = rest.rfind(b"\n") + 1
         if not end and len(rest) > _LONGEST_LINE:

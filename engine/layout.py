@@ -12,6 +12,7 @@
     agent/ verifier/ artifacts/    as in Harbor; artifacts/manifest.json
     logs/build.log logs/hooks.log logs/services/<service>.log
     logs/verifier/ logs/verifier-<step>/   the same of a fresh verifier's environment
+    <log>.streams                  beside a log to which something came on stderr: which of its bytes
     samples.jsonl changes.json
     interrupted-<n>/               the record of a run of this trial that an engine's end cut off
     rerun-<n>/                     the record of one that was over, and that a person had run again

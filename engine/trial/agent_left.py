@@ -10,6 +10,7 @@ import anyio
 from engine.agents.agent import AgentSession, LooksBack
 from engine.environments.environment import Environment
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
+from engine.log_streams import SUFFIX
 from engine.tasks.task import LOGS_AGENT
 from engine.text import clean_line
 from engine.trial.job import DOWNLOAD_SEC, MAX_LOG_FOLDER_BYTES
@@ -22,8 +23,10 @@ OF_THE_HOST = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE}
 
 
 async def keep_what_it_wrote(environment: Environment, record: Record, folder: Path) -> None:
-    """`/logs/agent` to the host. What the engine wrote there itself wins over a file of that name in there."""
-    ours = tuple(f"{LOGS_AGENT}/{path.name}" for path in folder.iterdir())
+    """`/logs/agent` to the host. What the engine wrote there itself wins over a file of that name in there, and what it
+    would have written beside that, had there been anything to write."""
+    names = [path.name for path in folder.iterdir()]
+    ours = tuple(f"{LOGS_AGENT}/{name}" for name in (*names, *(name + SUFFIX for name in names)))
     transfer = await environment.download(
         str(LOGS_AGENT), folder, exclude=ours, max_bytes=MAX_LOG_FOLDER_BYTES, timeout_sec=DOWNLOAD_SEC
     )

@@ -15,6 +15,7 @@ from engine.environments.environment import Emit, Environment, ExecResult, Provi
 from engine.environments.excludes import Excludes
 from engine.environments.script import launch, normalised
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
+from engine.log_streams import SUFFIX
 from engine.tasks.host_env import resolve_env
 from engine.tasks.task import LOGS_VERIFIER, MAIN, TESTS
 from engine.tasks.verifier_image import VerifierImage, test_script
@@ -202,13 +203,13 @@ def _last_output(log: LogFile) -> Evidence:
 
 
 async def _download_logs(environment: Environment, logs: Path) -> tuple[str, ...]:
-    """`/logs/verifier` to the host; what was left out of it, and why. Our own record of the output wins over a file of
-    that name in there."""
+    """`/logs/verifier` to the host; what was left out of it, and why. Our own record of the output, and of its streams,
+    wins over a file of that name in there."""
     with anyio.move_on_after(DOWNLOAD_SEC):
         transfer = await environment.download(
             str(LOGS_VERIFIER),
             logs,
-            exclude=(str(LOGS_VERIFIER / _OUTPUT),),
+            exclude=(str(LOGS_VERIFIER / _OUTPUT), str(LOGS_VERIFIER / (_OUTPUT + SUFFIX))),
             max_bytes=MAX_LOG_FOLDER_BYTES,
             timeout_sec=DOWNLOAD_SEC,
         )

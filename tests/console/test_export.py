@@ -18,11 +18,13 @@ from console.scrub import Known, name, path
 from console.show_document import show_document
 from engine import events as ev
 from engine.layout import ENGINE, ENGINE_LOG, EVENTS, RESERVE
+from engine.log_streams import Stream, read_ranges
 from engine.owner import boot_id, this_process
 from engine.readers.reader import Liveness
 from engine.readers.run_folder import RunFolderReader
 from engine.runs.atomic_file import write_json
 from engine.runs.card import CardTask, Conduct, RunCard, read_card, write_card
+from engine.trial.log_file import LogFile
 from tests.console.run_folders import begun, broken_build, planned, scored, started, whole_run, write
 from tests.screens.fake_run import at
 
@@ -220,6 +222,56 @@ def test_a_long_log_is_scrubbed_across_the_pieces_that_it_is_read_in(tmp_path: P
     text = (tmp_path / "copy" / "long.log").read_text()
     assert HOME not in text
     assert text.count("/home/user") == 1 + 3 * 16_000
+
+
+def test_a_scrubbed_log_still_tells_its_streams_apart(tmp_path: Path) -> None:
+    write(tmp_path / "run", whole_run())
+    agent = tmp_path / "run" / "hello__oracle__1" / "agent"
+    agent.mkdir(parents=True)
+    with LogFile(agent / "long.txt", agent) as log:
+        log.write("stdout", f"{HOME} {USER}\n".encode() * 40_000)
+        log.write("stderr", f"{USER} was here\n{USER} and ".encode())
+        log.write("stdout", f"{USER} at {HOME}\n{USER}\n".encode())
+        log.write("stderr", f"{HOME}\n".encode())
+        log.write("stdout", f"{HOME}\n".encode() * 40_000)
+        log.write("stderr", b"the end\n")
+    with (agent / "long.txt.streams").open("ab") as file:
+        file.write(b"99999999 stdout\n")  # of what a crash kept from coming
+    known = (path("home folder", HOME, "/home/someone"), name("user name", USER, "x"))
+    export_run(tmp_path / "run", tmp_path / "copy", scrub=True, identity=Identity(known=known, ids=()))
+    copy = tmp_path / "copy" / "hello__oracle__1" / "agent" / "long.txt"
+    assert USER.encode() not in copy.read_bytes()
+    ranges, at, found = read_ranges(copy), 0, []
+    for line in copy.read_bytes().splitlines(keepends=True):
+        if ranges.at(at) is Stream.STDERR:
+            found.append(line)
+        at += len(line)
+    assert found == [b"x was here\n", b"x and x at /home/someone\n", b"/home/someone\n", b"the end\n"]
+    assert b"99999999" not in (copy.parent / "long.txt.streams").read_bytes()
+
+
+def test_of_a_log_that_is_no_text_the_streams_go_where_it_goes(run: Path, identity: Identity, tmp_path: Path) -> None:
+    agent = run / "hello__oracle__1" / "agent"
+    with LogFile(agent / "bytes.txt", agent) as log:
+        log.write("stdout", b"\0\n")
+        log.write("stderr", b"two\n")
+    export_run(run, tmp_path / "with", scrub=True, identity=identity)
+    assert read_ranges(tmp_path / "with" / "hello__oracle__1" / "agent" / "bytes.txt").changes() == [(2, Stream.STDERR)]
+    export_run(run, tmp_path / "without", scrub=True, identity=identity, keep_binary=False)
+    assert not list(tmp_path.glob("without/*/agent/bytes*"))
+
+
+def test_streams_of_lines_that_are_others_now_are_left_out_and_said(tmp_path: Path) -> None:
+    write(tmp_path / "run", whole_run())
+    agent = tmp_path / "run" / "hello__oracle__1" / "agent"
+    agent.mkdir(parents=True)
+    with LogFile(agent / "key.txt", agent) as log:
+        log.write("stdout", b"begin\nkey\nend\n")
+        log.write("stderr", b"two\n")
+    known = (Known(kind="value", text="begin\nkey\nend", stand_in="***"),)
+    found = export_run(tmp_path / "run", tmp_path / "copy", scrub=True, identity=Identity(known=known, ids=()))
+    assert found.left_out == ["hello__oracle__1/agent/key.txt.streams (the log has other lines now)"]
+    assert names(tmp_path / "copy" / "hello__oracle__1" / "agent") == ["key.txt"]
 
 
 def test_an_archive_holds_the_run_and_no_user(run: Path, identity: Identity, tmp_path: Path) -> None:

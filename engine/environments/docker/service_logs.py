@@ -1,8 +1,10 @@
-"""Follows what services say into files, while they say it: raw bytes, both streams in order of arrival."""
+"""Follows what services say into files, while they say it: raw bytes, both streams in order of arrival, and beside them
+which of them came on stderr."""
 
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,6 +13,7 @@ import anyio.abc
 
 from engine.environments.docker.containers import Container
 from engine.environments.docker.engine_api import Engine, EngineCallFailed
+from engine.log_streams import StreamsFile
 
 FLUSH_SEC = 2.0
 
@@ -21,22 +24,28 @@ class FrameReader:
     def __init__(self) -> None:
         self._rest = bytearray()
         self._left = 0
+        self._stream = "stdout"
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes) -> list[tuple[str, bytes]]:
+        """Pieces in their order, each with its stream; neighbours are of different ones."""
         self._rest += data
-        out = bytearray()
+        out: list[tuple[str, bytearray]] = []
         while self._rest:
             if self._left:
                 piece = self._rest[: self._left]
-                out += piece
+                if out and out[-1][0] == self._stream:
+                    out[-1][1].extend(piece)
+                else:
+                    out.append((self._stream, piece))
                 self._left -= len(piece)
                 del self._rest[: len(piece)]
             elif len(self._rest) >= 8:
+                self._stream = "stderr" if self._rest[0] == 2 else "stdout"
                 self._left = int.from_bytes(self._rest[4:8], "big")
                 del self._rest[:8]
             else:
                 break
-        return bytes(out)
+        return [(stream, bytes(piece)) for stream, piece in out]
 
 
 class ServiceLog:
@@ -58,22 +67,24 @@ class ServiceLog:
         """Until the container ends; a log that can't be had (another log driver) stays an empty file."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            with self._file.open("ab") as out, self._scope:
-                await self._copy(out)
+            with self._file.open("ab") as out, closing(StreamsFile(self._file)) as streams, self._scope:
+                await self._copy(out, streams)
         except (EngineCallFailed, OSError):
             pass
         finally:
             self.ended.set()
 
-    async def _copy(self, out: BinaryIO) -> None:
+    async def _copy(self, out: BinaryIO, streams: StreamsFile) -> None:
         params: dict[str, str | int | bool] = {"follow": True, "stdout": True, "stderr": True}
         if self.last:
             params["since"] = f"{self.last:.9f}"
         frames = None if self.container.tty else FrameReader()
         async with self._engine.stream("GET", f"containers/{self.container.id}/logs", params=params) as response:
             async for chunk in response.content.iter_any():
-                out.write(frames.feed(chunk) if frames else chunk)
-                out.flush()
+                for stream, data in frames.feed(chunk) if frames else [("stdout", chunk)]:
+                    streams.note(stream, out.tell())
+                    out.write(data)
+                    out.flush()
                 self.last = time.time()
 
     async def flushed(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import anyio
@@ -62,8 +64,10 @@ def test_frames_cut_anywhere_give_the_same_bytes() -> None:
     raw = frame(1, b"out\n") + frame(2, b"") + frame(2, b"err\xff\n") + frame(1, b"x" * 300)
     for size in (1, 3, 8, 11, len(raw)):
         reader = FrameReader()
-        got = b"".join(reader.feed(raw[at : at + size]) for at in range(0, len(raw), size))
+        pieces = [piece for at in range(0, len(raw), size) for piece in reader.feed(raw[at : at + size])]
+        got = b"".join(data for _, data in pieces)
         assert got == b"out\nerr\xff\n" + b"x" * 300
+        assert [stream for stream, _ in groupby(pieces, itemgetter(0))] == ["stdout", "stderr", "stdout"]
     assert strip_frames(raw) == got
 
 

@@ -14,6 +14,7 @@ from engine import events as ev
 from engine.agents.agent import MARK_NAME, Agent, AgentEnd, AgentSession, StepReport
 from engine.environments.environment import FileChange
 from engine.issues import Code, Phase, Severity
+from engine.log_streams import read_ranges
 from engine.trial import agent_phase, trial
 from tests.engine.fake_environment import broken
 from tests.engine.trial.trials import FRESH, Rig, writes
@@ -304,6 +305,17 @@ async def test_what_the_agent_wrote_is_fetched_and_our_own_log_wins(tmp_path: Pa
     assert (folder / "command.txt").read_bytes() == b"real\n"
     assert (folder / "notes.md").read_text() == "n"
     assert (folder / "deep" / "command.txt").read_text() == "own"
+
+
+async def test_what_tells_our_logs_streams_apart_is_ours_alone(tmp_path: Path) -> None:
+    forged = {f"/logs/{place}.streams": "0 stderr\n" for place in ("agent/command.txt", "verifier/test-stdout.txt")}
+    rig = Rig(tmp_path)
+    rig.provider.when("work", does=writes(forged), out=b"all went well\n")
+    rig.provider.when("test.sh", does=writes({**forged, "/logs/verifier/reward.txt": "1"}), out=b"ok\n", err=b"slow\n")
+    assert (await rig.trial()).passed
+    assert not read_ranges(rig.folder / "agent" / "command.txt").told
+    found = {path.name: path.read_text() for path in rig.folder.glob("*/*.streams")}
+    assert found == {"test-stdout.txt.streams": "3 stderr\n"}
 
 
 async def test_what_changed_is_listed_beside_the_verdict_without_our_own_files_case_19(tmp_path: Path) -> None:
