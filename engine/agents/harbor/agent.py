@@ -146,16 +146,15 @@ class HarborAgent:
                 await self._fetch(session)
                 fetched = anyio.current_time()
                 await anyio.sleep(fetched - began)  # never more than half of the time
-            await self._tell(session)
+            await self._tell()
 
-    async def _tell(self, session: AgentSession) -> None:
+    async def _tell(self) -> None:
         if self._told is None:
             return
         found = await anyio.to_thread.run_sync(self._told.poll)
         if found is not None:
             self._told.tell(found)
-            agent_steps = sum(step.source == "agent" for step in found.steps)
-            session.activity(f"step {agent_steps} · {self._configured.name}")
+            self._told.tell_activity(found, self._configured.name)
 
     async def _fetch(self, session: AgentSession) -> None:
         """What can't be read yet is read the next time, or at the end."""

@@ -39,6 +39,7 @@ class StepsTold:
         self._told = 0
         self._follower = TrajectoryFollower(session.folder / TRAJECTORY)
         self._sums: dict[str, float] = {}
+        self._activity_told = ""
 
     def poll(self) -> Trajectory | None:
         """What is new in the file; in a thread."""
@@ -57,6 +58,13 @@ class StepsTold:
         """All that is new but the last."""
         for step in _by_agent(found)[self._told : -1]:
             self._report(self._reported(step))
+
+    def tell_activity(self, found: Trajectory, name: str) -> None:
+        """Once for each step, so that it can be seen since when the agent is at it."""
+        doing = f"step {len(_by_agent(found))} · {name}"
+        if doing != self._activity_told:
+            self._activity_told = doing
+            self._session.activity(doing)
 
     def end(self, found: Trajectory | None, totals: Totals, name: str) -> None:
         """The rest. What the agent counted over and above its steps (for helpers of its own, say) goes with the last of

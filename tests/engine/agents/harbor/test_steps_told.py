@@ -104,3 +104,14 @@ def test_a_step_without_words_is_called_after_its_commands_and_shows_no_secret(t
     telling.write({"message": "", "tool_calls": [call]})
     telling.end()
     assert telling.steps == [("export KEY=***", None, None)]
+
+
+def test_a_step_that_grows_is_one_activity(tmp_path: Path) -> None:
+    telling = Telling(tmp_path)
+    for steps in ([said("o")], [said("one")], [said("one"), said("t")], [said("one"), said("two")]):
+        telling.write(*steps)
+        found = telling.told.poll()
+        assert found is not None
+        telling.told.tell_activity(found, "x")
+    assert telling.session.activities == ["step 1 · x", "step 2 · x"]
+    telling.told.close()

@@ -113,3 +113,17 @@ def test_a_step_that_says_nothing_is_named_by_its_calls(session: Session) -> Non
     steps.tell(found)
     steps.finish()
     assert session.steps[0].what == "Read: a.py; Stop"
+
+
+def test_what_comes_back_makes_no_second_activity_of_one_step(session: Session) -> None:
+    steps, found = told(session), draft.Session("x")
+    for name in ("c1", "c2"):
+        step = found.begin("agent")
+        step.calls.append(Call(tool="Bash", text="make", id=name))
+        steps.tell(found)
+        step.observations.append(Observation(text="built", call=name))
+        step.changed()
+        steps.tell(found)
+        found.begin("user").messages.append("a reminder")
+        steps.tell(found)
+    assert session.activities == ["step 1 · Bash: make", "step 2 · Bash: make"]
