@@ -19,7 +19,7 @@ from engine.analysis.as_markdown import report_markdown
 from engine.analysis.as_svg import report_svg
 from engine.analysis.as_text import comparison_lines
 from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
-from engine.analysis.from_csv import CsvArms, CsvInvalid, check_common, read_csv
+from engine.analysis.from_csv import CsvArms, check_common, read_csv
 from engine.analysis.given_families import FamiliesInvalid, families_in
 from engine.analysis.record_text import Record
 from engine.analysis.report import Report, make_report, report_document, source_line
@@ -31,6 +31,7 @@ from engine.runs.card import CardInvalid, RunCard, read_card
 from engine.runs.card_words import card_words
 from engine.runs.decision_record import decision_record
 from engine.state import RunState
+from engine.tables.csv_text import CsvInvalid
 from engine.triage.label_book import load_labels
 from screens.compare_panes import standing_lines
 from screens.comparing import Wish

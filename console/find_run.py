@@ -100,7 +100,8 @@ def find_compared(texts: Iterable[str], runs_dir: Path) -> list[Path]:
 def check_tables(paths: Iterable[Path]) -> None:
     """Before a console opens on tables: what is wrong with their rows is said where the command was typed. Raises
     Unusable and OSError."""
-    from engine.tables.outcome_table import CsvInvalid, read_table
+    from engine.tables.csv_text import CsvInvalid
+    from engine.tables.outcome_table import read_table
 
     for path in paths:
         if path.suffix.lower() in TABLES and path.is_file():

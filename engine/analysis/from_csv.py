@@ -8,7 +8,8 @@ import msgspec
 
 from engine.analysis.arms import Arm, ArmRef, ArmTrials
 from engine.analysis.outcomes import TrialOutcome
-from engine.tables.outcome_table import CsvInvalid, OutcomeTable, parse_table, read_table, rows_message
+from engine.tables.csv_text import CsvInvalid
+from engine.tables.outcome_table import OutcomeTable, parse_table, read_table, rows_message
 
 __all__ = ["CsvArms", "CsvInvalid", "check_common", "parse_csv", "read_csv"]
 

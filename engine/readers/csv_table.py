@@ -15,7 +15,8 @@ from engine import events as ev
 from engine.issues import Code, Issue, Severity
 from engine.layout import LogFile
 from engine.readers.reader import Liveness
-from engine.tables.outcome_table import CsvInvalid, OutcomeRow, OutcomeTable, is_table, read_table
+from engine.tables.csv_text import CsvInvalid
+from engine.tables.outcome_table import OutcomeRow, OutcomeTable, is_table, read_table
 
 SOURCE = "csv"
 _Key = tuple[str, str, int]

@@ -27,27 +27,23 @@ def verdict(column: str, text: str) -> bool | None:
 
 def amount(column: str, text: str) -> float | None:
     """Dollars from 0, with a decimal point; None for an empty cell. Raises CellInvalid."""
-    plain = text.strip().removeprefix("$")
+    return _from_zero(column, text, text.strip().removeprefix("$"), "amount of money")
+
+
+def quantity(column: str, text: str) -> float | None:
+    """A number from 0, with a decimal point; None for an empty cell. Raises CellInvalid."""
+    return _from_zero(column, text, text.strip(), "number from 0")
+
+
+def _from_zero(column: str, text: str, plain: str, expected: str) -> float | None:
+    """`plain` is what of the cell's text is the number."""
     if not plain:
         return None
     if _COMMAS.fullmatch(plain):
         raise CellInvalid(f"{column} {text.strip()!r} has a comma, decimal or of thousands; write it as 1234.5")
     value = float(plain) if _NUMBER.fullmatch(plain) else math.nan
     if not math.isfinite(value) or value < 0:
-        raise CellInvalid(f"{column} {text.strip()!r} is no amount of money (empty: unknown)")
-    return value
-
-
-def quantity(column: str, text: str) -> float | None:
-    """A number from 0, with a decimal point; None for an empty cell. Raises CellInvalid."""
-    plain = text.strip()
-    if not plain:
-        return None
-    if _COMMAS.fullmatch(plain):
-        raise CellInvalid(f"{column} {plain!r} has a comma, decimal or of thousands; write it as 1234.5")
-    value = float(plain) if _NUMBER.fullmatch(plain) else math.nan
-    if not math.isfinite(value) or value < 0:
-        raise CellInvalid(f"{column} {plain!r} is no number from 0 (empty: unknown)")
+        raise CellInvalid(f"{column} {text.strip()!r} is no {expected} (empty: unknown)")
     return value
 
 

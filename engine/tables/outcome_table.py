@@ -24,10 +24,10 @@ import msgspec
 
 from engine.regular_file import regular_file
 from engine.tables.csv_cells import CellInvalid, amount, attempt_number, flag, verdict
+from engine.tables.csv_text import CsvInvalid, read_csv_text
 from engine.tables.near_equal import near_equal_note
 from engine.text import clean_line
 
-MOST_BYTES = 64 << 20
 ENDINGS = (".csv", ".tsv")
 _HEAD = 4_096
 _SHOWN = 5
@@ -36,10 +36,6 @@ _COST = ("cost", "cost_usd")
 _PASSES = ("a_pass", "b_pass")
 _Value = TypeVar("_Value")
 _EXPECTED = "expected task,arm,attempt,reward,cost or task_id,a_pass,b_pass,a_cost,b_cost"
-
-
-class CsvInvalid(ValueError):
-    """A file that can't be read as outcomes; the message names the file and every row, at most five of them."""
 
 
 class OutcomeRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,14 +73,7 @@ class _Side(msgspec.Struct, frozen=True):
 
 def read_table(path: Path) -> OutcomeTable:
     """Raises CsvInvalid and OSError."""
-    if path.stat().st_size > MOST_BYTES:
-        raise CsvInvalid(f"{path.name}: larger than {MOST_BYTES >> 20} MB; outcomes are one short row an attempt")
-    try:
-        with regular_file(path) as file:
-            text = file.read(MOST_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CsvInvalid(f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
-    return parse_table(text, path.name)
+    return parse_table(read_csv_text(path, "outcomes are one short row an attempt"), path.name)
 
 
 def parse_table(text: str, name: str) -> OutcomeTable:

@@ -16,12 +16,11 @@ from pathlib import Path
 
 import msgspec
 
-from engine.regular_file import regular_file
 from engine.tables.csv_cells import CellInvalid, attempt_number, flag, quantity
-from engine.tables.outcome_table import CsvInvalid, rows_message
+from engine.tables.csv_text import CsvInvalid, read_csv_text
+from engine.tables.outcome_table import rows_message
 from engine.text import clean_line
 
-MOST_BYTES = 64 << 20
 FACTS = ("review_minutes", "reworked", "reopened", "abstained")
 _EXPECTED = f"expected task,arm,attempt and one of {', '.join(FACTS)}"
 
@@ -40,14 +39,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_reviews(path: Path) -> dict[Trial, Review]:
     """Raises CsvInvalid, which names every row at fault (at most five), and OSError."""
-    if path.stat().st_size > MOST_BYTES:
-        raise CsvInvalid(f"{path.name}: larger than {MOST_BYTES >> 20} MB; reviews are one short row an attempt")
-    try:
-        with regular_file(path) as file:
-            text = file.read(MOST_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CsvInvalid(f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
-    return parse_reviews(text, path.name)
+    return parse_reviews(read_csv_text(path, "reviews are one short row an attempt"), path.name)
 
 
 def parse_reviews(text: str, name: str) -> dict[Trial, Review]:

@@ -9,7 +9,8 @@ from engine.regular_file import regular_file
 from engine.trajectories.atif import read_atif
 from engine.trajectories.draft import Session
 from engine.trajectories.episodes import read_episodes
-from engine.trajectories.growing_lines import MOST_LINE, GrowingLines
+from engine.trajectories.growing_lines import GrowingLines
+from engine.trajectories.held_line import MOST_LINE
 from engine.trajectories.line_fold import LineFold
 from engine.trajectories.mini_swe_agent import read_mini_swe_agent
 from engine.trajectories.recognise import WHOLE, Kind, fold_for, recognise

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-MOST_LINE = 32 << 20
-"""Bytes of a line; longer ones are passed over and counted."""
+from engine.trajectories.held_line import HeldLine
+
 _CHUNK = 1 << 20
 
 
@@ -24,9 +24,7 @@ class GrowingLines:
         self._descriptor: int | None = None
         self._offset = 0
         self._number = 0
-        self._parts: list[bytes] = []
-        self._held = 0
-        self._skipping = False
+        self._line = HeldLine()
 
     def take(self, most: int = 8 << 20) -> list[tuple[int, bytes]]:
         """At most about `most` bytes of lines; `behind` says that there is more. Raises nothing."""
@@ -41,7 +39,7 @@ class GrowingLines:
 
     def rest(self) -> tuple[int, bytes]:
         """The last line, which has no newline yet; empty where there is none."""
-        return self._number + 1, b"" if self._skipping else b"".join(self._parts)
+        return self._number + 1, self._line.so_far
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -57,9 +55,8 @@ class GrowingLines:
             known = os.fstat(self._descriptor)
             if (known.st_dev, known.st_ino) != (now.st_dev, now.st_ino) or now.st_size < self._offset:
                 self.close()
-                self._offset = self._number = self._held = self.too_long = 0
-                self._parts.clear()
-                self._skipping = False
+                self._offset = self._number = self.too_long = 0
+                self._line.begin_anew()
                 self.replaced = True
         if self._descriptor is None and now is not None:
             self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -76,25 +73,14 @@ class GrowingLines:
             self._offset += len(data)
             taken += len(data)
             head, *lines = data.split(b"\n")
-            self._add(head)
+            self._line.add(head)
             for line in lines:
                 self._number += 1
-                if self._skipping:
+                if self._line.too_long:
                     self.too_long += 1
-                elif whole := b"".join(self._parts):
+                elif whole := self._line.so_far:
                     found.append((self._number, whole))
-                self._parts.clear()
-                self._held = 0
-                self._skipping = False
-                self._add(line)
+                self._line.begin_anew()
+                self._line.add(line)
         self.behind = True
         return found
-
-    def _add(self, part: bytes) -> None:
-        if self._skipping or not part:
-            return
-        self._parts.append(part)
-        self._held += len(part)
-        if self._held > MOST_LINE:
-            self._parts.clear()
-            self._skipping = True

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import typer
-from typer.testing import CliRunner, Result
 
 from console.commands.report import report
 from console.errors import Unusable
 from engine import events as ev
 from engine.runs.card import CardTask, Question, RunCard, Split, write_card
+from tests.console.one_command import told
 from tests.console.test_compare import WORKED
 from tests.screens import fake_run
 from tests.screens.test_compare_screen import verdicts
@@ -33,12 +32,6 @@ SECTIONS = (
     "What would settle the rest",
     "Sources",
 )
-
-
-def told(*words: str | Path) -> Result:
-    app = typer.Typer()
-    app.command()(report)
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def headings(markdown: str) -> tuple[str, ...]:
@@ -67,7 +60,7 @@ def card(folder: Path, **changes: object) -> None:
 def test_every_part_of_a_decision_record_is_there(tmp_path: Path) -> None:
     folder = fake_run.write(tmp_path / "run", verdicts(3, 3, 2, 2, 1.0, 2.0))
     card(folder, question=Question.PRODUCT, hypothesis="A is better", acceptance="reward >= 0.5")
-    result = told(folder)
+    result = told(report, folder)
     assert result.exit_code == 0, result.exception
     assert headings(result.stdout) == SECTIONS
     assert "stated before the run: product" in section(result.stdout, "Question")
@@ -80,7 +73,7 @@ def test_every_part_of_a_decision_record_is_there(tmp_path: Path) -> None:
 def test_pilot_and_held_out_tasks_of_the_card_are_shown_apart(tmp_path: Path) -> None:
     folder = fake_run.write(tmp_path / "run", verdicts(3, 3, 2, 2, 1.0, 2.0))
     card(folder, split=Split(pilot=tuple(fake_run.TASKS[:3]), held_out=tuple(fake_run.TASKS[3:5])))
-    apart = section(told(folder).stdout, "Pilot and held out")
+    apart = section(told(report, folder).stdout, "Pilot and held out")
     assert "| pilot | 3 | 100.0 % | 100.0 % | 0.0 \\(too few to say\\) |" in apart
     assert "| held out | 2 | 100.0 % | 0.0 % |" in apart and "| neither | 5 |" in apart
 
@@ -89,15 +82,15 @@ def test_arms_that_did_not_run_at_the_same_time_are_shown_with_their_blocks(tmp_
     one = verdicts(2, 1, 0, 0, 1.0, 1.0)
     later = [msgspec.structs.replace(event, at=event.at + timedelta(days=1)) for event in one]
     runs = fake_run.write(tmp_path / "one", one), fake_run.write(tmp_path / "two", later)
-    blocks = section(told(*runs, "--arm", "one:sol-6.1", "--arm", "two:sol-6.1").stdout, "Time blocks")
+    blocks = section(told(report, *runs, "--arm", "one:sol-6.1", "--arm", "two:sol-6.1").stdout, "Time blocks")
     assert "did not run at the same time" in blocks and blocks.count("| A ") == blocks.count("| B ") == 1
-    assert "Time blocks" not in told(runs[0]).stdout
+    assert "Time blocks" not in told(report, runs[0]).stdout
 
 
 def test_a_table_gives_a_record_that_says_what_it_does_not_know(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     path.write_text(WORKED)
-    found = told(path).stdout
+    found = told(report, path).stdout
     assert headings(found) == SECTIONS
     assert "no run card states a rule for results.csv" in section(found, "Acceptance rule")
     assert "nothing is known of its limits" in section(found, "Budget")
@@ -105,7 +98,7 @@ def test_a_table_gives_a_record_that_says_what_it_does_not_know(tmp_path: Path) 
 
 def test_real_runs_of_another_system_have_no_invented_budget() -> None:
     data = shared_data("terminal-bench-core-0.1.1")
-    found = told(data / "20250924_droid_gpt-5", data / "20250923_droid_claude-4-sonnet").stdout
+    found = told(report, data / "20250924_droid_gpt-5", data / "20250923_droid_claude-4-sonnet").stdout
     assert "timeout factor" not in section(found, "Budget")
     assert "\\+2.0 points" in section(found, "Result") and "Time blocks" in headings(found)
 
@@ -113,7 +106,7 @@ def test_real_runs_of_another_system_have_no_invented_budget() -> None:
 def test_more_than_two_arms_have_a_result_each(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     path.write_text("task,arm,reward\n" + "".join(f"t{n},{arm},{n % 2}\n" for n in range(8) for arm in "XYZ"))
-    found = headings(told(path).stdout)
+    found = headings(told(report, path).stdout)
     assert "All arms" in found and "Result, X against Y" in found and "Result, X against Z" in found
 
 
@@ -135,7 +128,7 @@ def test_what_arms_differ_in_and_cost_is_told_by_name_where_there_are_more_than_
             for place, (name, *_) in enumerate(arms)
         ),
     ]
-    found = told(fake_run.write(tmp_path / "run", events)).stdout
+    found = told(report, fake_run.write(tmp_path / "run", events)).stdout
     assert "- X against Y: model: A none, B sol\n- X" in section(found, "Question")
     assert "- X against Z: model: A none, B luna\n" in section(found, "Question")
     spent = [line for line in section(found, "Budget").splitlines() if line.startswith("- spent: ")]
@@ -161,14 +154,14 @@ def test_hostile_names_stay_text_in_markdown_html_and_json(tmp_path: Path) -> No
     name = "<script>alert(1)</script>|x"
     rows = "".join(f'"=cmd()|{n}\x1b[31m","{arm}",{n % 2}\n' for n in range(8) for arm in (name, "B"))
     path.write_text(f"task,arm,reward\n{rows}")
-    result = told(path, "--markdown", "--html", tmp_path / "r.html")
+    result = told(report, path, "--markdown", "--html", tmp_path / "r.html")
     assert result.exit_code == 0, result.exception
     row = next(line for line in result.stdout.splitlines() if line.startswith("| A "))
     assert len(re.findall(r"(?<!\\)\|", row)) == 10 and "<script>" not in result.stdout.replace("\\<", "")
     page = Tags((tmp_path / "r.html").read_text())
     assert "script" not in page.seen and name in page.text and "link" not in page.seen
     assert "\x1b" not in result.stdout + page.text
-    document = json.loads(told(path, "--json").stdout)
+    document = json.loads(told(report, path, "--json").stdout)
     assert document["schema"] == "trialdeck.report/1" and document["sections"][0]["title"] == "Question"
 
 
@@ -180,15 +173,15 @@ def test_what_goes_to_stdout_is_one_thing_and_nothing_goes_into_a_foreign_run(tm
         (("--attempts", "last"), "expected `all` or `first`"),
         (("--arm", "A"), "nothing to be compared with"),
     ):
-        result = told(path, *words)
+        result = told(report, path, *words)
         assert isinstance(result.exception, Unusable) and said in str(result.exception)
-    assert told(path, "--html", "-").stdout.startswith("<!doctype html>")
+    assert told(report, path, "--html", "-").stdout.startswith("<!doctype html>")
 
 
 def test_a_record_is_not_written_into_a_run_of_another_system() -> None:
     data = shared_data("terminal-bench-core-0.1.1")
     job = data / "20250924_droid_gpt-5"
-    result = told(job, data / "20250923_droid_claude-4-sonnet", "--html", job / "r.html")
+    result = told(report, job, data / "20250923_droid_claude-4-sonnet", "--html", job / "r.html")
     assert isinstance(result.exception, Unusable) and not (job / "r.html").exists()
 
 
@@ -196,6 +189,6 @@ def test_a_record_is_not_written_into_a_run_of_another_system() -> None:
 def test_all_passed_and_none_passed_settle_nothing(tmp_path: Path, a: int, b: int) -> None:
     path = tmp_path / "results.csv"
     path.write_text("task_id,a_pass,b_pass\n" + "".join(f"t{n},{a},{b}\n" for n in range(10)))
-    found = told(path).stdout
+    found = told(report, path).stdout
     assert "every task differs by the same amount" in section(found, "Result")
     assert "how many can't be told" in section(found, "What would settle the rest")

@@ -36,10 +36,15 @@ class Unreadable(Exception):
     """No answer can be made of it and nothing of it is done; the message is for the model."""
 
 
-def without_thoughts(text: str) -> str:
-    """What some models write of their thinking before an answer is none of it."""
+def answer_in(text: str) -> str:
+    """What some models write of their thinking before an answer is none of it. Raises Unreadable."""
     end = text.rfind("</think>")
-    return text[end + len("</think>") :] if end >= 0 else text
+    answer = text[end + len("</think>") :] if end >= 0 else text
+    if not answer.strip():
+        raise Unreadable("the answer is empty")
+    if len(answer) > MOST_ANSWER:
+        raise Unreadable(f"the answer has {len(answer):,} characters; at most {MOST_ANSWER:,} are read")
+    return answer
 
 
 def seconds_of(value: object, what: str, warnings: list[str]) -> float:

@@ -8,14 +8,13 @@ from typing import Any
 
 from engine.agents.terminus2.answers import (
     DEFAULT_SEC,
-    MOST_ANSWER,
     Answer,
     Keys,
     Unreadable,
+    answer_in,
     bounded,
     checked,
     seconds_of,
-    without_thoughts,
 )
 
 _KNOWN = ("analysis", "plan", "commands", "task_complete")
@@ -35,11 +34,7 @@ def read_json_answer(text: str, *, whole: bool = False) -> Answer:
 
     Raises Unreadable.
     """
-    text = without_thoughts(text)
-    if not text.strip():
-        raise Unreadable("the answer is empty")
-    if len(text) > MOST_ANSWER:
-        raise Unreadable(f"the answer has {len(text):,} characters; at most {MOST_ANSWER:,} are read")
+    text = answer_in(text)
     warnings: list[str] = []
     found, before, after = _find(text, warnings, whole=whole)
     if _says_something(before):

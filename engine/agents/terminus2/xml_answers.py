@@ -7,14 +7,13 @@ import re
 
 from engine.agents.terminus2.answers import (
     DEFAULT_SEC,
-    MOST_ANSWER,
     Answer,
     Keys,
     Unreadable,
+    answer_in,
     bounded,
     checked,
     seconds_of,
-    without_thoughts,
 )
 
 _KEYS_TAG = re.compile(r"<keystrokes((?:\s+[\w-]+\s*=\s*(?:\"[^\"<>]{0,80}\"|'[^'<>]{0,80}')){0,9})\s*(/?)>")
@@ -27,11 +26,7 @@ _TRUE = frozenset({"true", "yes"})
 
 def read_xml_answer(text: str, *, whole: bool = False) -> Answer:
     """`whole`: the answer was cut off, and counts only if it is complete all the same. Raises Unreadable."""
-    text = without_thoughts(text)
-    if not text.strip():
-        raise Unreadable("the answer is empty")
-    if len(text) > MOST_ANSWER:
-        raise Unreadable(f"the answer has {len(text):,} characters; at most {MOST_ANSWER:,} are read")
+    text = answer_in(text)
     warnings: list[str] = []
     body, before, after, closed = _response(text)
     if whole and not closed:

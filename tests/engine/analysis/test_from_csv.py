@@ -8,9 +8,10 @@ import pytest
 
 from engine.analysis.compare import compare
 from engine.analysis.cost import cost
-from engine.analysis.from_csv import CsvArms, CsvInvalid, check_common, parse_csv, read_csv
+from engine.analysis.from_csv import CsvArms, check_common, parse_csv, read_csv
 from engine.analysis.pass_at_k import pass_at_k
 from engine.analysis.rates import count, wilson
+from engine.tables.csv_text import CsvInvalid
 
 
 def parsed(text: str, name: str = "results.csv") -> CsvArms:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.analysis.compare import Comparison, compare
-from engine.analysis.from_csv import CsvInvalid, parse_csv, read_csv
+from engine.analysis.from_csv import parse_csv, read_csv
+from engine.tables.csv_text import CsvInvalid
 
 HEAD = "task_id,a_pass,b_pass,a_cost,b_cost\n"
 

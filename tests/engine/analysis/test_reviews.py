@@ -10,7 +10,7 @@ from engine.analysis.analysis import analyse
 from engine.analysis.analysis_text import analysis_lines
 from engine.analysis.from_csv import parse_csv
 from engine.analysis.trial_facts import ArmFacts, arm_of_table
-from engine.tables.outcome_table import CsvInvalid
+from engine.tables.csv_text import CsvInvalid
 from engine.tables.review_table import Review, parse_reviews, read_reviews
 
 RESULTS = "task,arm,reward,cost\nt1,A,1,2\nt2,A,0,2\nt3,A,0,2\nt4,A,,2\nt1,B,1,\nt2,B,1,1\nt3,B,0,1\nt4,B,1,1\n"

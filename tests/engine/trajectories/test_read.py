@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.trajectories import follow, growing_lines
+from engine.trajectories import follow, held_line
 from engine.trajectories.draft import MOST_TEXT
 from engine.trajectories.follow import TrajectoryFollower
 from engine.trajectories.read import find_trajectories, read_trajectory
@@ -164,7 +164,7 @@ def test_a_file_larger_than_the_bound_is_read_to_the_bound(tmp_path: Path, monke
 
 
 def test_lines_larger_than_the_bound_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growing_lines, "MOST_LINE", 2_000_000)
+    monkeypatch.setattr(held_line, "MOST_LINE", 2_000_000)
     path = write_lines(tmp_path / "x.jsonl", sessions.claude_stream()[:3])
     with path.open("ab") as file:
         file.write(b'{"type": "user", "message": "' + b"x" * 5_000_000 + b'"}\n')

@@ -11,11 +11,10 @@ from typing import Any
 
 import msgspec
 
-from engine.agents.agent import GATEWAY_FOLDER, MARK_NAME, Agent, AgentEnd, AgentSession, StepReport
+from engine.agents.agent import GATEWAY_FOLDER, Agent, AgentEnd, AgentSession, StepReport
 from engine.agents.capsules.capsule import Capsule
 from engine.agents.registry import make_agent
 from engine.environments.docker.environment import DockerEnvironment
-from engine.environments.environment import ExecResult, Sink
 from engine.events import ArmInfo
 from engine.issues import Issue
 from engine.models.conversation import ModelClient
@@ -25,6 +24,7 @@ from engine.models.settings import ModelSettings, Secret, Wire
 from engine.tasks.folder import read_task
 from engine.tasks.task import NetworkMode, NetworkPolicy
 from engine.trial.log_file import LogFile
+from tests.engine.agents.as_agent import AsAgent
 from tests.engine.environments.rig import Rig
 from tests.engine.tasks.task_folders import make_task
 
@@ -160,31 +160,6 @@ def _session(
     user: str | None,
     log: LogFile,
 ) -> AgentSession:
-    async def execute(
-        command: Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        stdin: bytes | None = None,
-        user: str | None = user,
-        timeout_sec: float | None = None,
-        sink: Sink | None = None,
-        logged: bool = True,
-    ) -> ExecResult:
-        def both(stream: str, data: bytes) -> None:
-            if logged:
-                log.write(stream, data)
-            if sink is not None:
-                sink(stream, data)
-
-        return await environment.execute(
-            command,
-            user=user,
-            env={**(env or {}), MARK_NAME: MARK},
-            stdin=stdin,
-            sink=both,
-            timeout_sec=timeout_sec,
-        )
-
     return AgentSession(
         task=task,
         arm=arm,
@@ -196,7 +171,7 @@ def _session(
         step_folder=None,
         solution_env={},
         user=user,
-        execute=execute,
+        execute=AsAgent(environment, MARK, user, log.write),
         report_step=lambda step: None,
         issue=lambda issue: None,
         model=Model(model) if isinstance(model, ModelSettings) else model,

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.agents.arms import parse_arm
-from engine.trajectories import held_line
 from engine.agents.in_main.json_stream import JsonStream
 from engine.agents.in_main.told_steps import ToldSteps
+from engine.trajectories import held_line
 from engine.trajectories.claude_code import ClaudeCodeFold
 from engine.trajectories.untyped import Record
 from tests.engine.agents.sessions import Session

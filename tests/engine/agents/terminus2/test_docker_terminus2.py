@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,11 @@ from engine.agents.agent import MARK_NAME, AgentSession
 from engine.agents.capsules.build import find_or_build
 from engine.agents.terminus2.agent import Terminus2Agent
 from engine.environments.docker.environment import DockerEnvironment
-from engine.environments.environment import ExecResult, Sink
 from engine.events import ArmInfo
 from engine.issues import Code, Issue, TrialFailed
 from engine.tasks.folder import read_task
 from engine.tasks.task import NetworkMode, NetworkPolicy
+from tests.engine.agents.as_agent import AsAgent
 from tests.engine.agents.terminus2.model import DONE, FakeModel, says
 from tests.engine.environments.rig import Rig
 from tests.engine.tasks.task_folders import make_task
@@ -58,37 +57,11 @@ class Desk:
             step_folder=None,
             solution_env={},
             user=user,
-            execute=self.execute,
+            execute=AsAgent(environment, MARK, user, lambda stream, data: self.log.extend(data)),
             report_step=lambda step: None,
             issue=self.issues.append,
             model=model,
             activity=lambda what: None,
-        )
-
-    async def execute(
-        self,
-        command: Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        stdin: bytes | None = None,
-        user: str | None = None,
-        timeout_sec: float | None = None,
-        sink: Sink | None = None,
-        logged: bool = True,
-    ) -> ExecResult:
-        def both(stream: str, data: bytes) -> None:
-            if logged:
-                self.log.extend(data)
-            if sink is not None:
-                sink(stream, data)
-
-        return await self.environment.execute(
-            command,
-            user=user or self.user,
-            env={**(env or {}), MARK_NAME: MARK},
-            stdin=stdin,
-            sink=both,
-            timeout_sec=timeout_sec,
         )
 
     async def work(self) -> None:
