@@ -10,6 +10,7 @@ import msgspec
 from engine.issues import Code, Severity
 from engine.state import RunState
 from engine.triage.blind import cases
+from engine.triage.causes import Cause
 from engine.triage.label_book import LabelBook
 from engine.triage.proposal import Proposal, Strength
 from engine.trial_state import DONE, FAILED, PASSED, REFUSED, UNSCORED, TrialState
@@ -43,11 +44,16 @@ class Kind(StrEnum):
     FAILED = "failed"
 
 
+_KINDS = {Kind.UNSCORED: 0, Kind.SUSPICIOUS: 1, Kind.FAILED: 2}
+_CAUSES = {cause: number for number, cause in enumerate(Cause)}
+
+
 class QueueItem(msgspec.Struct, frozen=True, kw_only=True):
     """`case` is the trial's number where its arm is hidden: the same for everyone and for as long as the plan stays.
     `reason` says in words why it stands here. `decided`: the viewer has labelled it, or it is settled."""
 
     trial: str
+    task: str
     case: int
     kind: Kind
     reason: str
@@ -66,9 +72,11 @@ def queue(
     undecided_only: bool = False,
 ) -> list[QueueItem]:
     """Disagreements that the viewer may know of first, then undecided before skipped before decided; inside of these
-    what a strong finding speaks about before the rest. `proposals` may lack trials: it is filled while a screen shows.
+    what may change a score before what counts as it is (`_telling`). `proposals` may lack trials: it is filled while a
+    screen shows.
 
-    Trials that are equally telling stand in the order of their case numbers, which says nothing about their arms.
+    Trials that are equally telling stand by what was found in them and by task, so that alike ones are judged alike;
+    then in the order of their case numbers, which says nothing about their arms.
     """
     numbers = cases(state)
     found = []
@@ -84,6 +92,7 @@ def queue(
         found.append(
             QueueItem(
                 trial=trial.trial,
+                task=trial.task,
                 case=numbers[trial.trial],
                 kind=kind,
                 reason=words,
@@ -137,13 +146,27 @@ def _number(reward: float | None) -> str:
     return "unknown" if reward is None else f"{reward:g}"
 
 
-def _order(item: QueueItem) -> tuple[int, int, int, int]:
-    strong = item.proposal is not None and item.proposal.strength is Strength.STRONG
-    telling = {Kind.UNSCORED: 0, Kind.SUSPICIOUS: 1, Kind.FAILED: 2}[item.kind]
+def _order(item: QueueItem) -> tuple[int, int, int, str, str, int]:
     if item.disagreed:
         standing = 0
     elif not item.decided:
         standing = 2 if item.skipped else 1
     else:
         standing = 3
-    return standing, 0 if strong else 1, telling, item.case
+    proposal = item.proposal
+    first = proposal.findings[0] if proposal is not None and proposal.findings else None
+    cause = _CAUSES[proposal.cause] if proposal is not None and proposal.cause is not None else len(_CAUSES)
+    return standing, _telling(item), cause, first.rule if first is not None else "", item.task, item.case
+
+
+def _telling(item: QueueItem) -> int:
+    """What may change a score before what stands as it is: a record of somebody else's fault, a verdict that is
+    missing, a pass that looks wrong; then spent budgets and plain failures, which count as they are."""
+    proposal = item.proposal
+    strong = proposal is not None and proposal.strength is Strength.STRONG
+    own = proposal is not None and proposal.cause in (Cause.BUDGET, Cause.MODEL)
+    if strong and not own:
+        return _KINDS[item.kind]
+    if item.kind is not Kind.FAILED:
+        return 3 + _KINDS[item.kind]
+    return 5 if strong else 6

@@ -78,7 +78,7 @@ def time_up(case: TrialCase) -> Iterator[Finding]:
     """Killed at its time limit: it spent its budget, which is a failure and no fault of ours (case 53)."""
     issues = case.issues(Code.HARNESS_TIMEOUT)
     for issue in issues:
-        yield of_issue("time_limit", Cause.BUDGET, issue, "engine's clock")
+        yield of_issue("time_limit", Cause.BUDGET, issue, case.clock)
     if case.trial.timed_out and not issues:
         limit = case.trial.limits.get(Phase.AGENT)
         spent = f" after {case.trial.agent_seconds:.0f} s" if case.trial.agent_seconds is not None else ""

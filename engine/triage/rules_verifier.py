@@ -56,7 +56,7 @@ def verifier_issues(case: TrialCase) -> Iterator[Finding]:
     for issue in case.issues(Code.VERIFIER_RESULT_INVALID):
         yield of_issue("missing_reward", Cause.GRADER, issue, "verifier")
     for issue in case.issues(Code.VERIFIER_TIMEOUT):
-        yield of_issue("verifier_time_limit", Cause.GRADER, issue, "engine's clock", strong=False)
+        yield of_issue("verifier_time_limit", Cause.GRADER, issue, case.clock, strong=False)
     for issue in case.issues(Code.ARTIFACT_COLLECT_FAILED):
         if not _passed_with(case, issue.code):
             yield of_issue("collect_failed", Cause.GRADER, issue, "collect hook", strong=False)

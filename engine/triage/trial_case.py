@@ -68,6 +68,11 @@ class TrialCase:
         return self.state.plan.source if self.state.plan is not None else TRIALDECK.kind
 
     @property
+    def clock(self) -> str:
+        """Whose word it is that a time was up."""
+        return "engine's clock" if self.source == TRIALDECK.kind else f"{self.source}'s record"
+
+    @property
     def agent(self) -> str:
         arm = self.state.arms.get(self.trial.arm)
         return arm.info.agent if arm is not None else ""

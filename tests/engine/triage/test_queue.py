@@ -61,6 +61,36 @@ def test_strong_findings_come_first_and_what_is_decided_last() -> None:
     assert "failed" not in {item.trial for item in queue(_run(), proposals, book, "ada", undecided_only=True)}
 
 
+def test_what_may_change_a_score_comes_before_what_counts_as_it_is() -> None:
+    """A spent budget is a record, and a failure all the same: a missing verdict and a doubtful pass come before it."""
+    names = ("spent", "died", "plain", "unscored", "odd")
+    state = folded(*planned(*names), *(started(name) for name in names))
+    for name, reward in (("spent", 0.0), ("died", 0.0), ("plain", 0.0), ("unscored", None), ("odd", 1.0)):
+        state.apply(finished(name, reward))
+    proposals = {
+        "spent": _proposal("time_limit", Strength.STRONG, Cause.BUDGET),
+        "died": _proposal("environment_died", Strength.STRONG, Cause.INFRASTRUCTURE),
+        "plain": _proposal("tests_failed", Strength.WEAK, Cause.MODEL),
+        "unscored": _proposal("verifier_time_limit", Strength.WEAK, Cause.GRADER),
+        "odd": _proposal("agent_past_its_time", Strength.WEAK, Cause.AGENT),
+    }
+    found = [item.trial for item in queue(state, proposals, LabelBook(), "ada")]
+    assert found == ["died", "unscored", "odd", "spent", "plain"]
+
+
+def test_attempts_of_a_task_with_the_same_finding_stand_together() -> None:
+    state = _arms()
+    proposals: dict[str, Proposal] = {}
+    for number, trial in enumerate(list(state.trials)):
+        state.apply_all([started(trial), finished(trial, 0.0)])
+        rule = "time_limit" if number % 2 else "limit_reached"
+        proposals[trial] = _proposal(rule, Strength.STRONG, Cause.BUDGET)
+    found = [
+        (proposals[item.trial].findings[0].rule, item.task) for item in queue(state, proposals, LabelBook(), "ada")
+    ]
+    assert found == sorted(found)
+
+
 def test_what_was_skipped_comes_after_what_was_not() -> None:
     found = queue(_run(), {}, LabelBook([label("ada", "unscored", None, kind="skip")]), "ada")
     assert (found[-1].trial, found[-1].skipped, found[-1].decided) == ("unscored", True, False)

@@ -99,6 +99,14 @@ def test_spent_time_is_budget_and_no_infrastructure(run: Run) -> None:
     assert (run.propose().cause, run.propose().strength) == (Cause.BUDGET, Strength.STRONG)
 
 
+def test_whose_word_it_is_that_the_time_was_up_is_told(tmp_path: Path) -> None:
+    """No clock of ours ran in another tool's run."""
+    for source, said in (("trialdeck", "engine's clock"), ("terminal-bench", "terminal-bench's record")):
+        run = Run(tmp_path / source, source=source)
+        run.trial(issues=[issue(Code.HARNESS_TIMEOUT, severity=Severity.WARNING)], timed_out=True)
+        assert run.propose().findings[0].source == said
+
+
 def test_spent_time_without_an_issue_is_budget_too(run: Run) -> None:
     run.trial(timed_out=True, agent_seconds=61.0, limit=60.0)
     found = run.found("time_limit")
