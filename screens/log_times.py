@@ -1,8 +1,9 @@
 """When a line of a log was written, and where in a log a moment is.
 
-Known are ISO 8601 (Docker, most programs, Python's `logging` with its comma), the same with `/`, Apache's and nginx's,
-syslog's without a year, seconds and milliseconds since 1970, and a bare time of day as in `[12:03:44]`. Stamps without
-a zone are taken for UTC, as containers have it, or for local time where that lies nearer to the file's own date.
+Known are ISO 8601 (Docker, most programs, Python's `logging` with its comma), the same with `/`, Apache's and
+nginx's, Redis's (`30 Nov 2026 12:03:44.250`), syslog's without a year, seconds and milliseconds since 1970, and a
+bare time of day as in `[12:03:44]`. Stamps without a zone are taken for UTC, as containers have it, or for local time
+where that lies nearer to the file's own date.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _STAMP = re.compile(
     rb"(?: ?(?P<zone>Z|UTC|[+-]\d\d:?\d\d))?"
     rb"|(?P<day2>\d\d)/(?P<name2>[A-Z][a-z]{2})/(?P<year2>\d{4}):(?P<clock2>\d\d:\d\d:\d\d) (?P<zone2>[+-]\d{4})"
     rb"|^(?:<\d+>)?(?P<name3>[A-Z][a-z]{2}) +(?P<day3>\d\d?) (?P<clock3>\d\d:\d\d:\d\d)(?:\.(?P<part3>\d+))?\b"
+    rb"|\b(?P<day6>\d\d?) (?P<name6>[A-Z][a-z]{2}) (?P<year6>(?:19|20)\d\d) "
+    rb"(?P<clock6>\d\d:\d\d:\d\d)(?:\.(?P<part6>\d+))?"
     rb"|(?:^\W{0,2}|\"(?:ts|time|timestamp|created|at)\": ?\"?)"
     rb"(?P<epoch>1\d{9})(?P<milli>\d{3})?(?:\.(?P<part4>\d+))?\b"
     rb"|^\W{0,2}(?P<clock5>\d\d:\d\d:\d\d)(?:[.,](?P<part5>\d+))?(?=\W|$)"
@@ -76,6 +79,9 @@ class LogTimes:
         if clock := found["clock2"]:
             day = self._day(int(found["year2"]), _MONTHS[found["name2"]], int(found["day2"]), found["zone2"])
             return day + _clock(clock)
+        if clock := found["clock6"]:
+            day = self._day(int(found["year6"]), _MONTHS[found["name6"]], int(found["day6"]), b"")
+            return day + _clock(clock) + _part(found["part6"])
         latest = self.dated.timestamp() + 60
         if clock := found["clock3"]:
             month, year = _MONTHS[found["name3"]], self.dated.year

@@ -15,7 +15,7 @@ STEPS = place(
     Action(name="user(-1)", keys=("U",), label="user's before", help="The user's message before"),
     Action(name="text(-1)", keys=("pageup",), label="text up", help="A page up in the step's text", palette=False),
     Action(name="text(1)", keys=("pagedown", "space"), label="text down", help="A page down in it", palette=False),
-    Action(name="log", keys=("l",), label="log then", help="To the log at this step's time; l comes back", footer=49),
+    Action(name="log", keys=("l",), label="log then", help="To the log at this step's time; esc comes back", footer=49),
     Action(name="copy_command", keys=("y",), label="copy command", help="Copy the step's commands", footer=36),
     Action(name="copy_step", keys=("c",), label="copy step", help="Copy the whole step as text"),
     Action(name="go_to", keys=("at",), label="go to", help="To a step by its number"),

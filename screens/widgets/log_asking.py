@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
+from textual.widgets.input import Selection
 
 from engine.text import clean_line
 from screens.log_pattern import BadPattern, filter_pattern
@@ -99,6 +100,8 @@ class SearchLine(Horizontal):
         line.placeholder = asking.hint
         line.value = text
         line.cursor_position = len(text)
+        if asking is GO_TO:  # the place before is seldom wanted again: what is typed replaces it
+            line.selection = Selection(0, len(text))
         self.say("")
         self.screen.set_focus(line)  # at once: the next key is for it
 

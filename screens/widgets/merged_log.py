@@ -11,6 +11,7 @@ from textual.worker import get_current_worker
 
 from engine.layout import LogFile
 from engine.text import clean_line
+from screens import format as fmt
 from screens.log_file import GrowingFile
 from screens.log_lines import Line, LineReader
 from screens.log_times import LogTimes
@@ -66,7 +67,7 @@ class MergedLogView(LogView):
 
     @property
     def title_text(self) -> str:
-        return f"{len(self._logs) - len(self._merged.untimed)} logs by time"
+        return f"{fmt.count(len(self._logs) - len(self._merged.untimed), 'log')} by time"
 
     @property
     def left_out(self) -> str:

@@ -29,6 +29,8 @@ NOON = datetime(2026, 11, 30, 12, 3, 44, tzinfo=UTC).timestamp()
         ("2026/11/30 12:03:44 [error] nginx", NOON),
         ('127.0.0.1 - - [30/Nov/2026:12:03:44 +0000] "GET /"', NOON),
         ("Nov 30 12:03:44 host cron[1]: x", NOON),
+        ("1:M 30 Nov 2026 12:03:44.250 * Ready to accept connections", NOON + 0.25),
+        ("1:M 30 Abc 2026 12:03:44.250 no such month", None),
         ("<13>Nov 30 12:03:44 host x", NOON),
         ("Dec  9 12:03:44 host last year", NOON - 356 * 86_400),
         ("[12:03:44] x", NOON),
