@@ -62,6 +62,7 @@ class Code(StrEnum):
     AGENT_NOT_STOPPED = "agent_not_stopped"
     AGENT_LIMIT_REACHED = "agent_limit_reached"
     AGENT_INCOMPATIBLE = "agent_incompatible"
+    AGENT_UNAVAILABLE = "agent_unavailable"  # this host lacks what the arm needs: a key, a package, a capsule
     MCP_SERVER_FAILED = "mcp_server_failed"
     # the model that the agent works with
     MODEL_FAILED = "model_failed"

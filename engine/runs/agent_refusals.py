@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from engine.agents.agent import AgentConfigInvalid, AgentTraits
+from engine.agents.agent import AgentConfigInvalid, AgentTraits, AgentUnavailable
 from engine.agents.capsules.capsule import CapsuleUnusable
 from engine.agents.capsules.store import find
 from engine.agents.registry import traits_of
@@ -53,7 +53,8 @@ def _known(arm: ArmInfo) -> tuple[ArmFit, str]:
     try:
         return ArmFit(traits=traits_of(arm)), ""
     except AgentConfigInvalid as error:
-        return ArmFit(traits=None, problems=(refused(str(error)),)), str(error)
+        told = unavailable if isinstance(error, AgentUnavailable) else refused
+        return ArmFit(traits=None, problems=(told(str(error)),)), str(error)
 
 
 def _fit(arm: ArmInfo, environ: Mapping[str, str], host: HostInfo) -> ArmFit:
@@ -68,19 +69,19 @@ def _problems(arm: ArmInfo, traits: AgentTraits, environ: Mapping[str, str], hos
         try:
             settings_of(arm, traits.wires, environ)
         except ModelInvalid as error:
-            yield refused(str(error))
+            yield unavailable(str(error))
         wire = Wire(arm.protocol) if arm.protocol in list(Wire) else traits.wires[0]
         package = PACKAGES[wire]
         if not traits.needs_gateway and importlib.util.find_spec(package) is None:
-            yield refused(
+            yield unavailable(
                 f"arm {arm.name}: {arm.agent} calls its model through the package {package}, which isn't installed",
                 "pip install 'trialdeck[models]'",
             )
     for tag, digest in arm.capsules.items():
         if words := _capsule_trouble(tag, digest):
-            yield refused(f"arm {arm.name}: {words}")
+            yield unavailable(f"arm {arm.name}: {words}")
     if traits.needs_gateway and host.elsewhere:
-        yield refused(
+        yield unavailable(
             f"arm {arm.name}: {arm.agent} calls its model from within main, through a socket of this host that is "
             "mounted there; the Docker engine is on another host, which can't mount it",
             "run trialdeck on the engine's host, or take an agent that works from this one (`trialdeck agents`)",
@@ -148,6 +149,15 @@ def _others(what: str) -> str:
 
 
 def refused(message: str, way_out: str = "") -> Issue:
-    """Why an arm's trials are not run, all of them or some."""
+    """Why an arm's trials are not run, all of them or some: its agent can't."""
+    return _fatal(Code.AGENT_INCOMPATIBLE, message, way_out)
+
+
+def unavailable(message: str, way_out: str = "") -> Issue:
+    """Why an arm's trials are not run on this host, with this environment: that is no fault of its agent."""
+    return _fatal(Code.AGENT_UNAVAILABLE, message, way_out)
+
+
+def _fatal(code: Code, message: str, way_out: str) -> Issue:
     evidence = (Evidence("way out", way_out),) if way_out else ()
-    return Issue(Severity.FATAL, None, Code.AGENT_INCOMPATIBLE, message, evidence)
+    return Issue(Severity.FATAL, None, code, message, evidence)

@@ -10,7 +10,7 @@ from engine.agents.capsules.build import find_or_build
 from engine.agents.capsules.capsule import CapsuleUnusable
 from engine.agents.capsules.store import find
 from engine.events import ArmInfo
-from engine.runs.agent_refusals import ArmFit, refused
+from engine.runs.agent_refusals import ArmFit, unavailable
 
 NOT_BUILT = ""
 """In place of a digest, in a plan that is only shown."""
@@ -34,7 +34,7 @@ def pinned(
         except CapsuleUnusable as error:
             say(f"arm {arm.name}: {error}")
             if traits.needs_gateway:
-                unfit[arm.name] = ArmFit(traits=traits, problems=(refused(f"arm {arm.name}: {error}"),))
+                unfit[arm.name] = ArmFit(traits=traits, problems=(unavailable(f"arm {arm.name}: {error}"),))
             made.append(arm)
             continue
         made.append(msgspec.structs.replace(arm, capsules=digests))

@@ -38,11 +38,14 @@ _MOST_OF = 0.5
 
 
 def refused(case: TrialCase) -> Iterator[Finding]:
-    """The task itself could not be run, or not with this arm's agent."""
+    """The task itself could not be run, or not with this arm's agent, or that not on this host: a key that a person did
+    not give is no fault of the agent's, and it never reached its model."""
     for issue in case.issues(*_OF_THE_PLAN):
         yield of_issue(str(issue.code), Cause.TASK, issue, "task's files")
     for issue in case.issues(Code.AGENT_INCOMPATIBLE):
         yield of_issue(str(issue.code), Cause.AGENT, issue, "plan")
+    for issue in case.issues(Code.AGENT_UNAVAILABLE):
+        yield of_issue(str(issue.code), Cause.INFRASTRUCTURE, issue, "plan" if issue.phase is None else "engine")
 
 
 def fails_for_everybody(case: TrialCase) -> Iterator[Finding]:

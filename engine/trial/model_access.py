@@ -120,4 +120,4 @@ def _source(source: CostSource | None) -> str:
 
 
 def _unusable(error: Exception) -> TrialFailed:
-    return TrialFailed(Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, str(error)))
+    return TrialFailed(Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_UNAVAILABLE, str(error)))

@@ -13,7 +13,7 @@ import anyio
 import msgspec
 
 from engine import events as ev
-from engine.agents.agent import GATEWAY_FOLDER, Agent, AgentConfigInvalid
+from engine.agents.agent import GATEWAY_FOLDER, Agent, AgentConfigInvalid, AgentUnavailable
 from engine.agents.registry import make_agent, traits_of
 from engine.environments.environment import Emit, Environment, Provider
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
@@ -184,7 +184,7 @@ class _Trial:
                 message = (
                     f"agent {traits.name} reaches its model through a folder of this host, and Docker is elsewhere"
                 )
-                raise TrialFailed(Issue(Severity.FATAL, Phase.PREPARE, Code.AGENT_INCOMPATIBLE, message))
+                raise TrialFailed(Issue(Severity.FATAL, Phase.PREPARE, Code.AGENT_UNAVAILABLE, message))
             return {}
         mounts = await capsule_mounts(traits.capsules)
         if self.model is not None and traits.needs_gateway:
@@ -326,7 +326,8 @@ class _Trial:
 
 
 def _agent_gone(error: AgentConfigInvalid) -> TrialFailed:
-    return TrialFailed(Issue(Severity.FATAL, Phase.AGENT, Code.AGENT_SETUP_FAILED, str(error)))
+    code = Code.AGENT_UNAVAILABLE if isinstance(error, AgentUnavailable) else Code.AGENT_SETUP_FAILED
+    return TrialFailed(Issue(Severity.FATAL, Phase.AGENT, code, str(error)))
 
 
 def _words(error: Exception) -> str:

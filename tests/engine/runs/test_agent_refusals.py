@@ -125,6 +125,23 @@ def test_an_agent_in_main_needs_the_docker_engine_of_this_host(monkeypatch: pyte
     assert "agent" not in refused.split(":")[0] and "Docker engine is on another host" in refused
 
 
+def test_what_this_host_lacks_is_told_apart_from_what_an_agent_can_not_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(monkeypatch)
+    keyless = ArmInfo(name="x", agent=NAME, model="m", endpoint=Endpoint(key_env="NO_KEY"))
+    gone = msgspec.structs.replace(ARM, name="carried", capsules={"node24-v1": "0" * 64})
+    arms = [keyless, gone, ArmInfo(name="unknown", agent="nobody")]
+    fits = fit_of(arms, {}, HOST)
+    assert [[issue.code for issue in fits[arm.name].problems] for arm in arms] == [
+        [Code.AGENT_UNAVAILABLE],
+        [Code.AGENT_UNAVAILABLE],
+        [Code.AGENT_INCOMPATIBLE],
+    ]
+    (issue,) = cannot_take(task(tmp_path, SSE), ARM, traits())
+    assert issue.code is Code.AGENT_INCOMPATIBLE
+
+
 @pytest.fixture
 def mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     """Two tasks, one of which wants an SSE server; an arm that can't have one, an oracle, and an arm without a key."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import events as ev
-from engine.issues import Code, Severity
+from engine.issues import Code, Phase, Severity
 from engine.triage.causes import Cause
 from engine.triage.proposal import Strength
 from tests.engine.run_events import at
@@ -136,3 +136,13 @@ def test_a_task_that_an_arm_s_agent_can_t_take_is_no_fault_of_the_task(run: Run)
     run.trial(reward=None, issues=[issue(Code.AGENT_INCOMPATIBLE, words, severity=Severity.FATAL)])
     proposal = run.propose()
     assert (proposal.cause, proposal.strength, proposal.findings[0].text) == (Cause.AGENT, Strength.STRONG, words)
+
+
+@pytest.mark.parametrize("phase", [None, Phase.AGENT])
+def test_a_key_that_a_person_did_not_give_is_no_fault_of_the_agent(run: Run, phase: Phase | None) -> None:
+    words = "no key for m: OPENAI_API_KEY is not set"
+    run.trial(reward=None, issues=[issue(Code.AGENT_UNAVAILABLE, words, severity=Severity.FATAL, phase=phase)])
+    proposal = run.propose()
+    assert (proposal.cause, proposal.strength) == (Cause.INFRASTRUCTURE, Strength.STRONG)
+    assert (proposal.findings[0].rule, proposal.findings[0].text) == ("agent_unavailable", words)
+    assert {finding.cause for finding in proposal.findings} == {Cause.INFRASTRUCTURE}

@@ -150,7 +150,7 @@ async def test_a_trial_whose_key_is_gone_makes_no_environment(tmp_path: Path, mo
     rig = Rig(tmp_path, agent=NAME, arm=arm())
     end = await rig.trial()
     assert (end.outcome, rig.provider.environments) == ("unscored", [])
-    assert "SOME_KEY is not set" in rig.issue(Code.AGENT_SETUP_FAILED).message
+    assert "SOME_KEY is not set" in rig.issue(Code.AGENT_UNAVAILABLE).message
     assert (end.cost_usd, end.cost_partial) == (0.0, False)
 
 
@@ -245,7 +245,7 @@ async def test_nothing_is_mounted_where_the_engine_is_elsewhere(
     rig = Rig(tmp_path, agent=NAME, arm=arm())
     rig.provider.mounts = False
     end = await rig.trial()
-    assert (end.outcome, rig.codes, gateways) == ("unscored", [Code.AGENT_INCOMPATIBLE], [])
+    assert (end.outcome, rig.codes, gateways) == ("unscored", [Code.AGENT_UNAVAILABLE], [])
 
 
 async def test_an_agent_without_a_model_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,5 +292,5 @@ async def test_a_gateway_that_can_t_listen_is_said_with_its_way_out(
     register(monkeypatch, needs_gateway=True)
     rig = Rig(tmp_path, agent=NAME, arm=arm())
     end = await rig.trial()
-    assert (end.outcome, rig.codes) == ("unscored", [Code.AGENT_SETUP_FAILED])
-    assert "TMPDIR" in rig.issue(Code.AGENT_SETUP_FAILED).message
+    assert (end.outcome, rig.codes) == ("unscored", [Code.AGENT_UNAVAILABLE])
+    assert "TMPDIR" in rig.issue(Code.AGENT_UNAVAILABLE).message
