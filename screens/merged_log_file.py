@@ -114,11 +114,6 @@ class MergedFile:
         place = int(np.searchsorted(self._lines["start"], offset, "right")) - 1
         return float(self._lines["at"][place]) if place >= 0 else None
 
-    def written_at(self, at: float) -> int | None:
-        """Where the first line that was written then or later begins."""
-        place = int(np.searchsorted(self._lines["at"], at, "left"))
-        return int(self._lines["start"][place]) if place < len(self._lines) else None
-
     # --- in a thread ---
 
     def gather(self, stop: Callable[[], bool] = lambda: False) -> Merged | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.text import clean_line
-from engine.triage.causes import Cause
 from engine.triage.labels import Label
 from engine.triage.proposal import Proposal, Strength
 from engine.trial_state import TrialState
@@ -91,7 +90,3 @@ def settled_words(label: Label | None, cover: Cover) -> Pieces:
         (str(label.cause), "deck--strong"),
         (f" by {clean_line(label.who, 40)}{note}", "deck--dim"),
     ]
-
-
-def cause_words(cause: Cause | None) -> str:
-    return str(cause) if cause is not None else "nothing"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
 
 import msgspec
 
@@ -90,15 +89,3 @@ def only_first_attempts(outcomes: Iterable[TrialOutcome]) -> list[TrialOutcome]:
     outcomes = list(outcomes)
     first = {task: trials[0].attempt for task, trials in attempts_by_task(outcomes).items()}
     return [outcome for outcome in outcomes if outcome.attempt <= first.get(outcome.task, outcome.attempt)]
-
-
-def numbered_by_start(trials: Iterable[tuple[datetime, TrialOutcome]]) -> list[TrialOutcome]:
-    """Several runs of one submission as one arm: attempts have no number there, so the earlier start is
-    first.
-    """
-    number: Counter[str] = Counter()
-    numbered = []
-    for _, trial in sorted(trials, key=lambda pair: (pair[1].task, pair[0])):
-        number[trial.task] += 1
-        numbered.append(msgspec.structs.replace(trial, attempt=number[trial.task]))
-    return numbered

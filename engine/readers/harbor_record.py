@@ -80,7 +80,6 @@ class HarborRecord:
     verdict: Verdict
     step_verdicts: tuple[Verdict, ...]
     usage: Usage
-    separate_verifier: bool
 
     @property
     def cancelled(self) -> bool:
@@ -115,7 +114,6 @@ def harbor_record(value: object) -> HarborRecord:
             if isinstance(step.get("verifier_result"), dict)
         ),
         usage=_usage([said, *steps]),
-        separate_verifier=said.get("verifier_environment_mode") == "separate",
     )
 
 

@@ -23,7 +23,6 @@ from engine.readers.masked_text import masked
 REPORT, LOG, OUTPUT, PATCH = "report.json", "run_instance.log", "test_output.txt", "patch.diff"
 _MOST_LOG = 8 << 20
 _LINE = re.compile(rb"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[,.](\d{1,6}) - (?:\S+ - )?(DEBUG|INFO|WARNING|ERROR) - (.*)")
-_RUNTIME = re.compile(rb"Test runtime: ([\d_]+(?:\.\d+)?) seconds")
 _TIMED_OUT = re.compile(rb"Test timed out after ([\d.]+) seconds")
 _EXCEPTION = re.compile(rb"[A-Za-z_][\w.]*(?:Error|Exception|Failure|Interrupt|Timeout)\b:?.*")
 _LONGEST = 4_000
@@ -37,7 +36,6 @@ class InstanceLog:
     last: datetime | None = None
     ready: datetime | None = None
     tests_began: datetime | None = None
-    tests_seconds: float | None = None
     timed_out_line: int = 0
     timed_out_after: float | None = None
     patch_failed_line: int = 0
@@ -76,8 +74,6 @@ def _timed(found: InstanceLog, number: int, match: re.Match[bytes]) -> None:
         found.ready = at
     elif text.startswith(b"Eval script for "):
         found.tests_began = at
-    elif (runtime := _RUNTIME.match(text)) is not None:
-        found.tests_seconds = float(runtime[1].replace(b"_", b""))
     elif b">>>>> Patch Apply Failed" in text:
         found.patch_failed_line = found.patch_failed_line or number
     elif (timed_out := _TIMED_OUT.search(text)) is not None:

@@ -36,7 +36,6 @@ class LogTabs(Lines):
         self.tabs: list[Tab] = []
         self.first_number = 1
         self.current = ""
-        self.focused_log = False
         self._keys: list[str] = []
 
     def number_of(self, index: int) -> str:

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.geometry import Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -38,9 +37,6 @@ class StepsPage(ScrollView, can_focus=True):
         scrollbar-color-active: $accent;
     }
     """
-
-    class Resized(Message):
-        """There is another width for the text."""
 
     def __init__(self) -> None:
         super().__init__()

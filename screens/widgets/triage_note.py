@@ -63,10 +63,6 @@ class EntryLine(Horizontal):
         yield EntryMark()
         yield EntryInput(compact=True, select_on_focus=False)
 
-    @property
-    def is_open(self) -> bool:
-        return self.has_class("open")
-
     def ask(self, what: str, text: str, most: int, hint: str = "") -> None:
         """`what` stands before the line, `most` is how many characters it takes."""
         self.what = what

@@ -163,7 +163,6 @@ class FakeEnvironment:
         self.state = "new"
         self.stopped: set[str] = set()
         self.dead: set[str] = set()
-        self.known_processes = False
 
     @property
     def services(self) -> Sequence[str]:
@@ -298,7 +297,6 @@ class FakeEnvironment:
 
     async def note_processes(self) -> None:
         await self._call("note_processes")
-        self.known_processes = True
 
     async def kill_agent(self, mark: str) -> int:
         await self._call(f"kill_agent {mark}")

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engine.analysis.compare import Comparison, compare
-from engine.analysis.outcomes import TrialOutcome, numbered_by_start
+from engine.analysis.outcomes import TrialOutcome
 from tests.shared_data import shared_data
+
+
+def numbered_by_start(trials: Iterable[tuple[datetime, TrialOutcome]]) -> list[TrialOutcome]:
+    """Several runs of one submission as one arm: attempts have no number there, so the earlier start is first."""
+    number: Counter[str] = Counter()
+    numbered = []
+    for _, trial in sorted(trials, key=lambda pair: (pair[1].task, pair[0])):
+        number[trial.task] += 1
+        numbered.append(msgspec.structs.replace(trial, attempt=number[trial.task]))
+    return numbered
 
 
 def read_arm(folder: Path) -> list[TrialOutcome]:

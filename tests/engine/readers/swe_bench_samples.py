@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 MODEL, RUN = "gpt-4.1__mini", "verified.v2"
-DOCKER = "astropy__astropy-12907"
 
 
 def run_folder(top: Path) -> Path:

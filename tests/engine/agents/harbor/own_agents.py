@@ -14,8 +14,6 @@ from harbor.agents.installed.base import BaseInstalledAgent
 from harbor.agents.options import InstalledAgentOptions
 from harbor.models.model_api_format import ModelApiFormat
 
-MODULE = __name__
-
 
 class HostAgent(BaseAgent):
     """Works from the host. What it does in `main` is told by `commands`, a list."""
