@@ -16,6 +16,12 @@ import pytest
 from console.machine.docker_client import find_client
 from console.machine.plan import missing_parts
 from console.machine.suite import NO_ENGINE
+from tests.workers import pytest_collection_modifyitems as pytest_collection_modifyitems
+from tests.workers import pytest_handlecrashitem as pytest_handlecrashitem
+from tests.workers import pytest_runtest_logreport as pytest_runtest_logreport
+from tests.workers import pytest_runtest_protocol as pytest_runtest_protocol
+from tests.workers import pytest_sessionstart as pytest_sessionstart
+from tests.workers import pytest_xdist_make_scheduler as pytest_xdist_make_scheduler
 
 NEEDS_ENGINE = "needs a Docker engine"
 PLACES = pytest.StashKey[str]()

@@ -12,6 +12,9 @@ from console.machine.command import run
 from console.machine.progress import Progress
 
 CHECK_LIMIT = 600.0
+SHARED_OUT = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
+"""Two processes: one begins with the tests that need containers, one after the other, while the second does the rest
+(tests/workers.py). More would gain nothing, since the containers are what takes long."""
 NO_ENGINE = "TRIALDECK_NO_ENGINE"
 """The environment variable that tells pytest why there is no engine, once `./dev` has tried."""
 
@@ -33,14 +36,14 @@ CHECKS = (
 def run_suite(
     root: Path, python: Path, arguments: Sequence[str], environ: Mapping[str, str], progress: Progress
 ) -> int:
-    """Run the suite and return its exit status; with pytest arguments only pytest runs.
+    """Run the suite and return its exit status; with pytest arguments only pytest runs, in one process.
 
     A failed check doesn't keep the tests from running, and is named again at the end.
     """
     checks = () if arguments else CHECKS
     failed = [check.name for check in checks if not _passes(root, python, check, progress)]
     sys.stderr.flush()
-    argv = [str(python), "-m", "pytest", *arguments]
+    argv = [str(python), "-m", "pytest", *(arguments or SHARED_OUT)]
     tests = subprocess.run(argv, cwd=root, env=dict(environ), check=False)
     if failed:
         progress.say(f"failed before pytest: {', '.join(failed)} (see above)")
