@@ -47,8 +47,15 @@ def test_an_agent_that_cant_be_is_said_before_anything_starts(arm: str, words: s
     assert isinstance(found.exception, Unusable) and words in str(found.exception)
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many tries as ever of a model that isn't there, and no half minute of pauses between them."""
+    monkeypatch.setattr("engine.models.retries.FIRST_PAUSE_SEC", 0.1)
+
+
 @pytest.mark.docker
 @pytest.mark.anyio
+@pytest.mark.usefixtures("hasty")
 async def test_terminus2_works_and_its_models_failures_are_told_for_what_they_are() -> None:
     checks = await checked("terminus2")
     assert failures(checks) == []
