@@ -12,7 +12,7 @@ from typing import IO
 import anyio
 import anyio.to_thread
 
-from engine.environments.docker import agent_processes, labels
+from engine.environments.docker import agent_processes, kept, labels
 from engine.environments.docker.archive_in import TransferFailed, pack_bytes, pack_path, put, transfer_failed
 from engine.environments.docker.archive_out import Download, holds_nothing
 from engine.environments.docker.changes import layer_changes, read_changes
@@ -115,8 +115,8 @@ class DockerEnvironment(ABC):
 
     async def _bring_up_where_there_is_room(self) -> float:
         """Returns when the start that went well began. Where Docker has no address range left, the start is tried again
-        each time another environment of ours has gone, and a few times where none is up and it is up to others to make
-        room; waiting is not on the clock of the start."""
+        each time another environment of ours has gone (a kept one first), and a few times where none is up and others
+        are to make room; waiting is not on the clock of the start."""
         patience = time.monotonic() + ROOM_SEC
         pauses = iter(OTHERS_MAKE_ROOM_SEC)
         neighbours = self._shop.neighbours
@@ -135,6 +135,8 @@ class DockerEnvironment(ABC):
                     raise
                 neighbours.stays(self.project)  # it has no room, so nobody need wait for it
                 self._watch.activity("wait for an address range")
+                if await self._watch.kept_made_room():
+                    continue
                 if not await neighbours.another_goes(self.project, seen, patience - time.monotonic()):
                     pause = next(pauses, None)
                     if pause is None:
@@ -362,18 +364,14 @@ class DockerEnvironment(ABC):
         await self._watch.again(service)
 
     async def keep(self) -> None:
-        """Leave everything up for a person; a sweep spares it unless it is told otherwise, and `down` does nothing.
-
-        Raises TrialFailed where the mark for the sweep can't be made: then it is not kept.
-        """
-        marks = labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
-        body = {"Name": f"{self.project}-kept", "Labels": {**marks, labels.KEPT: "true"}}
+        """Leave everything up for a person: `down` and a sweep spare it, a start without room doesn't. Where its mark
+        can't be made it is not kept: raises TrialFailed."""
         try:
-            await self._engine.post("volumes/create", body)
+            await kept.mark(self._engine, self.spec, self.project)
         except EngineCallFailed as error:
             raise self._located(from_daemon(error, "mark the environment as kept", phase=self.phase)) from error
         self._kept = True
-        self._shop.neighbours.stays(self.project)
+        self._shop.neighbours.keeps(self.project)
         self._shop.sampler.remove([container.id for container in self._watch.containers.values()])
         for service in self._watch.ending:  # stopped for collection: a shell needs it running
             with suppress(EngineCallFailed):

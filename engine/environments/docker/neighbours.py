@@ -6,9 +6,11 @@ import anyio
 
 
 class Neighbours:
-    """By project. A kept one never goes, so nobody waits for it."""
+    """By project. Nobody waits for a kept one: it goes where room is needed, one at a time."""
 
     def __init__(self) -> None:
+        self.making_room = anyio.Lock()
+        self.room_was_made = False
         self._up: set[str] = set()
         self._gone = anyio.Event()
         self.departures = 0
@@ -18,6 +20,10 @@ class Neighbours:
 
     def stays(self, project: str) -> None:
         self._up.discard(project)
+
+    def keeps(self, project: str) -> None:
+        """It may go now if it must: whoever waits can look again."""
+        self.goes(project)
 
     def goes(self, project: str) -> None:
         if project in self._up:

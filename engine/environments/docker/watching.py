@@ -14,12 +14,13 @@ from engine.environments.docker.containers import Container, inspect, last_log, 
 from engine.environments.docker.daemon_events import ContainerEvent
 from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.host_view import HostView, find_view
+from engine.environments.docker.kept import make_room
 from engine.environments.docker.samples import Watched
 from engine.environments.docker.service_logs import ServiceLog
 from engine.environments.docker.together import together
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import Emit, EnvironmentSpec
-from engine.events import ActivityChanged, IssueRaised, ServiceChanged
+from engine.events import ActivityChanged, IssueRaised, RunIssue, ServiceChanged
 from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.tasks.task import MAIN
 
@@ -256,6 +257,19 @@ class Watch:
 
     def activity(self, what: str) -> None:
         self._emit(ActivityChanged(trial=self._spec.trial, activity=what))
+
+    async def kept_made_room(self) -> bool:
+        """Whether a kept environment of this run has gone so that another one can start; said once in a run."""
+        neighbours = self._shop.neighbours
+        async with neighbours.making_room:
+            gone = await make_room(self._shop.engine, self._spec.run)
+        if gone and not neighbours.room_was_made:
+            neighbours.room_was_made = True
+            told = (
+                f"Docker has no address range left: the environment kept of {gone} went; the longest kept one goes next"
+            )
+            self._emit(RunIssue(issue=Issue(Severity.WARNING, None, Code.ADDRESS_POOL_EXHAUSTED, told)))
+        return bool(gone)
 
     def raise_issue(
         self,

@@ -13,9 +13,10 @@ import pytest
 from engine.environments.docker import environment as docker_environment
 from engine.environments.docker.engine_api import filters
 from engine.environments.docker.environment import DockerEnvironment
-from engine.environments.docker.labels import COMPOSE_PROJECT, TRIAL
+from engine.environments.docker.labels import COMPOSE_PROJECT, PROJECT, TRIAL
 from engine.environments.docker.provider import DockerProvider
-from engine.events import ActivityChanged, Event, ResourcePeaked, ServiceChanged
+from engine.environments.docker.removal import remove_project
+from engine.events import ActivityChanged, Event, ResourcePeaked, RunIssue, ServiceChanged
 from engine.issues import Code, Issue, TrialFailed
 from engine.tasks.task import Healthcheck, NetworkMode, NetworkPolicy
 from tests.engine.environments.rig import Rig
@@ -263,6 +264,43 @@ async def test_one_subnet_for_two_projects_is_an_address_failure(rig: Rig, monke
             assert await first.down() == []
     assert issue.code is Code.ADDRESS_POOL_EXHAUSTED
     assert "of trialdeck" in facts(issue)["networks"]
+
+
+async def test_a_kept_environment_makes_room_unless_a_person_is_in_it(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case 16: what is left up for a shell must not cost later trials their verdicts."""
+    compose = """
+        services:
+          main:
+            image: debian:bookworm-slim
+            command: [sleep, "60"]
+            init: true
+            networks: {default: {ipv4_address: 10.231.8.20}}
+        networks: {default: {ipam: {config: [{subnet: 10.231.8.0/24}]}}}
+    """
+    projects = []
+    try:
+        async with rig.up(compose=compose) as first:
+            projects.append(first.project)
+            await first.keep()
+        async with rig.up(compose=compose) as second:
+            projects.append(second.project)
+            told = [event.issue for event in rig.recorder.of(RunIssue)]
+            assert [issue.code for issue in told] == [Code.ADDRESS_POOL_EXHAUSTED]
+            assert first.spec.trial in told[0].message
+            assert not await containers(rig.provider, f"{PROJECT}={first.project}")
+            await second.keep()
+        shell = {"Cmd": ["sleep", "60"], "Tty": True, "AttachStdout": True}
+        made = await rig.provider.engine.post(f"containers/{second.project}-main-1/exec", shell)
+        await rig.provider.engine.post(f"exec/{made['Id']}/start", {"Detach": True, "Tty": True})
+        monkeypatch.setattr(docker_environment, "OTHERS_MAKE_ROOM_SEC", ())
+        issue = await refused(rig, compose=compose)
+        assert issue.code is Code.ADDRESS_POOL_EXHAUSTED
+        assert await containers(rig.provider, f"{PROJECT}={second.project}")
+    finally:
+        for project in projects:
+            assert await remove_project(rig.provider.engine, project) == []
 
 
 def _waits_for_room(events: list[Event]) -> bool:
