@@ -17,6 +17,7 @@ from screens import triage_head as head
 from screens.deck_screen import DeckScreen
 from screens.question_screen import Answer, QuestionScreen
 from screens.read_only import refused
+from screens.soon import Soon
 from screens.source import RunSource
 from screens.triage_actions import TRIAGE, TRIAGE_HELP
 from screens.triage_blindfold import Cover
@@ -73,9 +74,7 @@ class TriageScreen(DeckScreen[None]):
         self._begin_at = trial
         self._looked_through = False
         self._opened_at = perf_counter()
-        self._sorted_at = 0.0
-        self._sorting_took = 0.0
-        self._sort_due = False
+        self._sorting = Soon(self, self._sort, LEAST_SEC)
 
     def compose(self) -> ComposeResult:
         yield Breadcrumbs("triage")
@@ -135,7 +134,7 @@ class TriageScreen(DeckScreen[None]):
         if self._looked_through:
             self.desk.want(over)
         if over or "" in dirty:
-            self._sort_soon()
+            self._sorting.ask()
         if self.walk.current is None or self.walk.current in dirty:
             self._show_all()
 
@@ -147,7 +146,7 @@ class TriageScreen(DeckScreen[None]):
     def _desk_changed(self, trials: set[str]) -> None:
         if not self._composed:
             return
-        self._sort_soon()
+        self._sorting.ask()
         if self.walk.current in trials or "" in trials:
             self._show_all()
 
@@ -158,33 +157,21 @@ class TriageScreen(DeckScreen[None]):
         """The one that is shown."""
         return self.source.state.trials.get(self.walk.current) if self.walk.current is not None else None
 
-    def _sort_soon(self) -> None:
-        wait = max(LEAST_SEC, 8 * self._sorting_took) - (perf_counter() - self._sorted_at)
-        if wait <= 0:
-            self._sort()
-        elif not self._sort_due:
-            self._sort_due = True
-            self.set_timer(wait, self._sort_late)
-
-    def _sort_late(self) -> None:
-        self._sort_due = False
-        if self._composed:
-            self._sort()
-
     def _sort(self) -> None:
         """The queue anew. The trial that is shown stays; one is chosen where none is."""
+        if not self._composed:
+            return
         if not self._looked_through and self.source.caught_up:
             self._looked_through = True
             self.desk.look_through()
-        began = perf_counter()
-        self.walk.refresh(self.desk.queue(), blind=self.cover.on, counting=self._looked_through and self.desk.ready)
-        self._sorted_at = perf_counter()
-        self._sorting_took = self._sorted_at - began
+        with self._sorting.timed():
+            counting = self._looked_through and self.desk.ready and not self.desk.looking_at
+        self.walk.refresh(self.desk.queue(), blind=self.cover.on, counting=counting)
         if self.walk.current is None and self._looked_through and self.desk.ready:
             if self._begin_at in self.source.state.trials:
                 self._go(str(self._begin_at))
             elif self.walk.order and self.desk.looking_at and perf_counter() - self._opened_at < FIRST_SEC:
-                self._sort_soon()
+                self._sorting.ask()
             elif self.walk.order:
                 self._go(self._next_undecided() or self.walk.order[0])
         self._show_head()

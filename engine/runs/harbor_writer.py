@@ -12,7 +12,6 @@ from engine.layout import CONFIG, RESULT
 from engine.runs.atomic_file import write_json
 from engine.runs.card import RunCard
 from engine.runs.harbor_files import (
-    exception_type,
     job_config,
     job_lock,
     job_result,
@@ -20,6 +19,7 @@ from engine.runs.harbor_files import (
     trial_lock,
     trial_result,
 )
+from engine.runs.harbor_names import exception_type
 from engine.runs.harbor_records import AgentRecord, FailureRecord, JobRecord, Span, StepRecord, TrialRecord, UsageRecord
 from engine.runs.plan import Plan
 from engine.state import RunState

@@ -158,7 +158,7 @@ async def triage_opened(
 
 def settled(screen: TriageScreen) -> bool:
     desk = screen.desk
-    return desk.ready and screen.walk.current is not None and not desk.looking_at and not screen._sort_due
+    return desk.ready and screen.walk.current is not None and not desk.looking_at and not screen._sorting.due
 
 
 async def settle(pilot: Pilot[Any]) -> None:

@@ -15,18 +15,15 @@ import pytest
 
 from bench.harbor_venv import harbor_view
 from engine.issues import Code
-from engine.runs import harbor_files
 from engine.runs.harbor_files import (
-    exception_type,
     job_config,
-    job_id,
     job_lock,
     job_result,
     trial_config,
-    trial_id,
     trial_lock,
     trial_result,
 )
+from engine.runs.harbor_names import EXCEPTION_TYPES, exception_type, job_id, trial_id
 from engine.runs.harbor_records import AgentRecord, FailureRecord, JobRecord, Span, StepRecord, TrialRecord, UsageRecord
 from tests.harbor import Viewer, require_harbor
 
@@ -235,7 +232,7 @@ def test_known_codes_become_harbors_names_and_others_are_written_in_its_style() 
 
 
 def test_every_code_with_a_name_of_its_own_is_a_code_that_the_engine_uses() -> None:
-    assert set(harbor_files.EXCEPTION_TYPES) <= {code.value for code in Code}
+    assert set(EXCEPTION_TYPES) <= {code.value for code in Code}
 
 
 def test_everything_is_plain_json() -> None:
