@@ -35,6 +35,7 @@ KEY_NAMES = {
     "underscore": "_",
     "backslash": "\\",
     "number_sign": "#",
+    "vertical_line": "|",
     "up": "↑",
     "down": "↓",
     "left": "←",

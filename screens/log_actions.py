@@ -21,6 +21,12 @@ LOG = place(
         name="filter", keys=("ampersand",), label="filter", help="Show only lines that match; ! in front: the others"
     ),
     Action(
+        name="streams",
+        keys=("vertical_line",),
+        label="streams",
+        help="Only what came on stderr, only stdout, both; ▎ marks stderr where that was kept",
+    ),
+    Action(
         name="go_to",
         keys=("at", "ctrl+g"),
         label="go to",

@@ -10,6 +10,8 @@ from screens.log_search import Search
 class FilteredReader(LineReader):
     """Every place leads to the next line that passes; numbers stay those of the file."""
 
+    gaps = True
+
     def __init__(self, file: Bytes, index: LineIndex, passed: Search) -> None:
         super().__init__(file, index)
         self.passed = passed

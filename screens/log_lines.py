@@ -31,7 +31,10 @@ class Line(NamedTuple):
 
 
 class LineReader:
-    """Keeps nothing: every answer is read from the file as it was at its last look."""
+    """Keeps nothing: every answer is read from the file as it was at its last look. `gaps`: it may leave lines out, so
+    that numbers of neighbours say nothing about each other."""
+
+    gaps = False
 
     def __init__(self, file: Bytes, index: LineIndex) -> None:
         self.file = file

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from screens.bounded_pattern import TooSlow
 from screens.log_index import Bytes
 from screens.log_pattern import Matches
+from screens.log_streams import Keeps
 
 _CHUNK = 256 * 1024
 _LONGEST = 4 * 1024 * 1024
@@ -14,8 +15,11 @@ _LONGEST = 4 * 1024 * 1024
 Stop = Callable[[], bool]
 
 
-def first_from(file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: False) -> int | None:
-    """The first line that matches and begins at `offset`, which is a line's beginning, or behind it."""
+def first_from(
+    file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: False, keeps: Keeps | None = None
+) -> int | None:
+    """The first line that matches and begins at `offset`, which is a line's beginning, or behind it; `keeps` says which
+    of them count."""
     position, length = offset, _CHUNK
     while position < file.size and not stop():
         data = file.read(position, length)
@@ -26,14 +30,16 @@ def first_from(file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: 
             length *= 4
             continue
         whole = data[:end] if end and position + len(data) < file.size else data
-        found = _found(pattern, whole)
+        found = _found(pattern, whole, position, keeps)
         if found:
-            return position + found[0]
+            return found[0]
         position, length = position + len(whole), _CHUNK
     return None
 
 
-def last_before(file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: False) -> int | None:
+def last_before(
+    file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: False, keeps: Keeps | None = None
+) -> int | None:
     """The last line that matches and begins before `offset`, which is a line's beginning."""
     end, length = offset, _CHUNK
     while end > 0 and not stop():
@@ -43,15 +49,16 @@ def last_before(file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda:
         if start and (not first or first == len(data)) and length < _LONGEST:
             length *= 4
             continue
-        found = _found(pattern, data[first:])
+        found = _found(pattern, data[first:], start + first, keeps)
         if found:
-            return start + first + found[-1]
+            return found[-1]
         end, length = start + first if 0 < first < len(data) else start, _CHUNK
     return None
 
 
-def _found(pattern: Matches, data: bytes) -> list[int]:
+def _found(pattern: Matches, data: bytes, begins: int, keeps: Keeps | None) -> list[int]:
     try:
-        return pattern.find_all(data)
+        found = [begins + at for at in pattern.find_all(data)]
     except TooSlow:
         return []
+    return keeps(found) if keeps is not None else found

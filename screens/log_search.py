@@ -16,6 +16,7 @@ from collections.abc import Callable
 from screens.bounded_pattern import TooSlow
 from screens.log_index import Bytes
 from screens.log_pattern import Matches
+from screens.log_streams import Keeps
 
 _CHUNK = 256 * 1024
 """Small: while the pattern runs over one chunk, no other thread of this process moves."""
@@ -25,14 +26,16 @@ _KEPT_STRETCHES = 16
 
 
 class Search:
-    """One pattern over one file. `extend` does the work; the rest may be asked meanwhile from another thread."""
+    """One pattern over one file; of the lines that match only those count that `keeps` lets through. `extend` does the
+    work; the rest may be asked meanwhile from another thread."""
 
-    def __init__(self, file: Bytes, pattern: Matches) -> None:
+    def __init__(self, file: Bytes, pattern: Matches, keeps: Keeps | None = None) -> None:
         self.pattern = pattern
         self.count = 0
         self.searched = 0
         self.too_slow = False  # the pattern takes for ever on what stands there: nothing further is searched
         self._file = file
+        self._keeps = keeps
         self._starts = array("Q")  # where each stretch begins, always at a line
         self._before = array("Q")  # hits before it
         self._pieced: dict[int, list[int]] = {}  # hits of stretches whose last line was searched in pieces
@@ -99,8 +102,7 @@ class Search:
                 self._pieced[last] = list(self._hits_in(last))
         new: list[int] = []
         line, line_hit = self._line, self._line_hit
-        for hit in self.pattern.find_all(data):
-            start = begins + hit if hit else line
+        for start in self._kept([begins + hit if hit else line for hit in self.pattern.find_all(data)]):
             if start == line and (line_hit or (goes_on and self.pattern.inverse)):
                 continue
             new.append(start)
@@ -118,6 +120,9 @@ class Search:
             self.count += len(new)
             self._line, self._line_hit = line, line_hit
             self.searched = begins + len(data)
+
+    def _kept(self, starts: list[int]) -> list[int]:
+        return starts if self._keeps is None else self._keeps(starts)
 
     def _whole_lines(self, position: int) -> bytes:
         length = _CHUNK
@@ -209,7 +214,7 @@ class Search:
             found = self._known.get((start, end))
         if found is None:
             try:
-                found = [start + at for at in self.pattern.find_all(self._file.read(start, end - start))]
+                found = self._kept([start + at for at in self.pattern.find_all(self._file.read(start, end - start))])
             except TooSlow:
                 found = []  # a loaded machine, or another text by now
             with self._lock:

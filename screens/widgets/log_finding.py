@@ -19,8 +19,8 @@ from screens.log_scan import first_from, last_before
 from screens.log_search import Search
 from screens.log_times import LogTimes
 from screens.widgets.log_asking import FILTER, GO_TO, SEARCH, SearchLine
-from screens.widgets.log_moving import LogMoving
 from screens.widgets.log_searching import LogSearching
+from screens.widgets.log_streaming import LogStreaming
 
 if TYPE_CHECKING:
     from screens.widgets.log_moving import Growing
@@ -31,7 +31,7 @@ Looked = tuple[int | None, str]
 _LOOKING = "looking"
 
 
-class LogFinding(LogMoving):
+class LogFinding(LogStreaming):
     @dataclass
     class Found(Message):
         """A look through the log has ended; `number` tells the looks apart."""
@@ -111,6 +111,8 @@ class LogFinding(LogMoving):
                 self._page.marked = None
         elif self.filtering is not None:
             self.filter_by("")
+        elif self.stream is not None:
+            self.show_stream(None)
         else:
             return False
         self._moved()
@@ -134,14 +136,14 @@ class LogFinding(LogMoving):
         while isinstance(pattern, Within):
             pattern = pattern.pattern
         self._page.pattern = pattern.in_text if isinstance(pattern, Pattern) else None
-        self._searching.begin(self._file, self._passed(pattern), self.here - 1, jump=jump)
+        self._searching.begin(self._looked_through, self._passed(pattern), self.here - 1, jump=jump, keeps=self._keeps)
         self._search_more()
 
     def _passed(self, pattern: Matches) -> Matches:
         return pattern if self.filtering is None else Within(pattern, self.filtering.pattern)
 
     def _search_more(self) -> None:
-        self._searching.go_on(self._file)
+        self._searching.go_on(self._looked_through)
         at = self._searching.take_jump()
         if at is not None:
             self._let_go()
@@ -177,54 +179,63 @@ class LogFinding(LogMoving):
             pattern = filter_pattern(text)
         except BadPattern as error:
             return str(error)
-        at = self._window.reader.file.size if self._rests_at_end else self.here
-        resting = self._rests_at_end
+        if not pattern.empty:
+            self._filter_text = text
+        self._show_lines(None if pattern.empty else pattern)
+        return ""
+
+    def show_other_lines(self) -> None:
+        self._show_lines(self.filtering.pattern if self.filtering is not None else None)
+
+    def _show_lines(self, pattern: Matches | None) -> None:
+        """Only those that match, of the stream that is shown; all of it where there is no pattern."""
+        here, resting = self.here, self._rests_at_end
         self._page.fit_window()
-        if pattern.empty:
-            here = self.here
+        if pattern is None:
             self._filtering.forget()
-            self._window.set_reader(LineReader(self._file, self._index))
+            self._window.set_reader(self._all_lines())
             self._kept_at = None
             self._window.go_to(here)
             self._window.scroll(-(self._window.height // 3))
         else:
-            self._filter_text = text
-            self._filtering.begin(self._file, pattern, -1, jump=False)
-            assert self.filtering is not None
-            self._window.set_reader(FilteredReader(self._file, self._index, self.filtering))
-            self._kept_at = at
+            self._filter_for(pattern)
+            self._kept_at = self._window.reader.file.size if resting else here
             self._filter_more()
         if resting:
             self._to_end()
         if self.search is not None:
             self._begin_search(self.search.pattern, jump=False)
-        self._page.empty_text = self._nothing_shown()
+        self._page.empty_text = self.nothing_shown()
         self._moved()
-        return ""
+
+    def _filter_for(self, pattern: Matches) -> None:
+        self._filtering.begin(self._looked_through, pattern, -1, jump=False, keeps=self._keeps)
+        assert self.filtering is not None
+        self._window.set_reader(FilteredReader(self._file, self._index, self.filtering))
 
     def _filter_more(self) -> None:
         if self.filtering is None:
             return
-        self._filtering.go_on(self._file)
+        self._filtering.go_on(self._looked_through)
         self._window.changed()
         if self.following or self._rests_at_end:
             self._to_end()
         elif self._kept_at is not None:
             self._window.go_to(self._kept_at)
-        self._page.empty_text = self._nothing_shown()
+        self._page.empty_text = self.nothing_shown()
 
-    def _nothing_shown(self) -> str:
+    def nothing_shown(self) -> str:
         if self.filtering is None:
-            return "" if self._file.size else "empty"
+            return super().nothing_shown()
         return "no line matches" if self.filtering.complete else "no line matches so far"
 
     def _start_over(self) -> None:
         super()._start_over()
         filtering, search = self.filtering, self.search
         if filtering is not None:
-            self._filtering.begin(self._file, filtering.pattern, -1, jump=False)
-            assert self.filtering is not None
-            self._window.set_reader(FilteredReader(self._file, self._index, self.filtering))
+            self._filter_for(filtering.pattern)
+        elif self.stream is not None:
+            self._window.set_reader(self._all_lines())
         if search is not None:
             self._begin_search(search.pattern, jump=False)
 
@@ -235,21 +246,21 @@ class LogFinding(LogMoving):
         line = self._window.reader.line_at(self.here)
         if line is None:
             return
-        here, after, pattern = line.start, line.after, self._passed(ERRORS)
+        here, after, pattern, keeps = line.start, line.after, self._passed(ERRORS), self._keeps
         if self._page.marked is None or not self._window.sees(self._page.marked):
             after = here  # no line is marked yet: the first one shown may be it
 
         def look(stop: Stop) -> Looked:
             if step > 0:
-                return first_from(self._file, pattern, after, stop), "no error further down"
-            return last_before(self._file, pattern, here, stop), "no error further up"
+                return first_from(self._file, pattern, after, stop, keeps), "no error further down"
+            return last_before(self._file, pattern, here, stop, keeps), "no error further up"
 
         self._look_for("an error", look)
 
     def action_first_error(self) -> None:
-        pattern = self._passed(ERRORS)
+        pattern, keeps = self._passed(ERRORS), self._keeps
         self._look_for(
-            "the first error", lambda stop: (first_from(self._file, pattern, 0, stop), "no error in this log")
+            "the first error", lambda stop: (first_from(self._file, pattern, 0, stop, keeps), "no error in this log")
         )
 
     # --- places and times ---

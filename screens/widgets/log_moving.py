@@ -70,6 +70,8 @@ class LogMoving(Vertical):
         yield SearchLine()
 
     def on_mount(self) -> None:
+        if not self.children:  # taken away again before it was filled
+            return
         self._page.set_window(self._window)
         self._window.set_wrap(bool(getattr(self.app, "wraps_logs", False)))
         self.set_interval(LOOK_SEC, self._tick)
@@ -137,9 +139,7 @@ class LogMoving(Vertical):
         change = self._file.look()
         if change is Change.REPLACED:
             self._start_over()
-        self._page.empty_text = (
-            "no such file yet" if change is Change.MISSING else "empty" if not self._file.size else ""
-        )
+        self._page.empty_text = "no such file yet" if change is Change.MISSING else self.nothing_shown()
         if change in (Change.GREW, Change.REPLACED):
             self.grew()
         elif not self._index.complete:
@@ -162,6 +162,10 @@ class LogMoving(Vertical):
 
     def show_state(self) -> None:
         self._bar.show_window(self._window)
+
+    def nothing_shown(self) -> str:
+        """Why there is no line to be seen, if there is none."""
+        return "" if self._file.size else "empty"
 
     def look_further(self) -> None:
         """The file grew: whatever looks through it goes on."""
@@ -276,6 +280,9 @@ class LogMoving(Vertical):
         self._mark(line.start)
 
     def _mark(self, offset: int) -> None:
+        reader = self._window.reader
+        if reader.gaps and (line := reader.line_of(offset)) is not None:
+            offset = line.start  # a line that can be seen
         self._placed = True
         self._rests_at_end = False
         self._page.fit_window()
@@ -304,6 +311,11 @@ class LogMoving(Vertical):
     def _moved(self) -> None:
         self._page.repaint()
         self.show_state()
+
+    def on_log_page_pointed(self, event: LogPage.Pointed) -> None:
+        event.stop()
+        self._page.marked = event.start
+        self._moved()
 
     def on_log_page_scrolled(self, event: LogPage.Scrolled) -> None:
         event.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -20,7 +21,6 @@ from textual.widget import Widget
 
 from screens.bounded_pattern import BoundedPattern
 from screens.log_actions import LOG
-from screens.log_filter import FilteredReader
 from screens.log_ink import Ink
 from screens.log_window import LogWindow, Row
 from screens.pieces import STYLES, Piece, style_of
@@ -28,6 +28,8 @@ from screens.widgets.log_colours import style_of_ink
 
 _WHEEL_ROWS = 3
 _LEAST_GUTTER = 4
+_STREAM_CELLS = 2
+"""Between a line's number and its text: the mark of its stream, and a blank."""
 _WORD = re.compile(r"[\w./:@~+-]+")
 
 
@@ -35,14 +37,16 @@ class LogPage(Widget, can_focus=True):
     """Knows a window and how to paint it; who owns the file tells it when to paint again."""
 
     PLACE = LOG
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"log-page--number", "log-page--marked", *STYLES}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"log-page--number", "log-page--stream", "log-page--marked", *STYLES}
     DEFAULT_CSS = """
     LogPage {
         height: 1fr;
         width: 1fr;
         & > .log-page--number { color: $foreground 38%; }
+        & > .log-page--stream { color: $warning 70%; }
         & > .log-page--marked { background: $accent 22%; text-style: bold; }
         &:ansi > .log-page--number { color: ansi_default; text-style: dim; }
+        &:ansi > .log-page--stream { color: ansi_default; }
         &:ansi > .log-page--marked { background: ansi_default; text-style: bold underline; }
     }
     """
@@ -54,6 +58,13 @@ class LogPage(Widget, can_focus=True):
             super().__init__()
             self.rows = rows
 
+    @dataclass
+    class Pointed(Message):
+        """A click on the line that begins at `start`; `extend`: with shift or ctrl."""
+
+        start: int
+        extend: bool
+
     def __init__(self) -> None:
         super().__init__()
         self.log_window: LogWindow | None = None
@@ -63,6 +74,7 @@ class LogPage(Widget, can_focus=True):
         self.range: tuple[int, int] | None = None  # where the first and the last line of a marked range begin
         self.tags: Callable[[int], Piece] | None = None  # whose line it is that begins at an offset
         self.tags_width = 0
+        self.streams: Callable[[int], str] | None = None  # the mark of the stream that began the line at an offset
         self.numbers = True
         self.empty_text = ""
         self._painted: list[tuple[Row, int | None]] | None = None
@@ -85,8 +97,9 @@ class LogPage(Widget, can_focus=True):
 
     @property
     def numbers_width(self) -> int:
+        """Cells before the text: the numbers, and behind them the marks of streams, which also stand alone."""
         if not self.numbers or self.log_window is None:
-            return 0
+            return _STREAM_CELLS if self.streams is not None else 0
         return max(_LEAST_GUTTER, len(str(self.log_window.reader.index.lines))) + 2
 
     def fit_window(self) -> None:
@@ -105,10 +118,12 @@ class LogPage(Widget, can_focus=True):
         row, number = rows[y]
         gutter = self.numbers_width
         segments: list[Segment] = []
-        if gutter:
-            shown = "" if number is None else str(number)
-            segments.append(Segment(f"{shown:>{gutter - 2}}  ", self._style("number")))
         start = row.line.start
+        if gutter:
+            shown = "" if number is None or not self.numbers else str(number)
+            segments.append(Segment(f"{shown:>{gutter - _STREAM_CELLS}}", self._style("number")))
+            stream = self.streams(start) if self.streams is not None else ""
+            segments.append(Segment(f"{stream:<{_STREAM_CELLS}}", self._style("stream")))
         if start == self.marked or (self.range is not None and self.range[0] <= start <= self.range[1]):
             base = self._style("marked")
         if self.tags is not None and self.tags_width:
@@ -132,9 +147,9 @@ class LogPage(Widget, can_focus=True):
             if self.log_window is not None:
                 self.fit_window()
                 number: int | None = None
-                filtered = isinstance(self.log_window.reader, FilteredReader)
+                gaps = self.log_window.reader.gaps
                 for at, row in enumerate(self.log_window.rows()):
-                    if at == 0 or (row.part == 0 and filtered):
+                    if at == 0 or (row.part == 0 and gaps):
                         number = self.log_window.reader.number(row.line)
                     elif row.part == 0 and number is not None:
                         number += 1
@@ -198,9 +213,11 @@ class LogPage(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         rows = self._rows()
-        if event.chain == 1 and self.text_selection is None and 0 <= event.y < len(rows):
-            self.marked = rows[event.y][0].line.start
-            self.refresh()
+        if event.button > 1 or self.text_selection is not None or not 0 <= event.y < len(rows):
+            return
+        extend = event.shift or event.ctrl
+        if event.chain == 1 or extend:
+            self.post_message(self.Pointed(rows[event.y][0].line.start, extend))
 
     def _character(self, x: int, y: int) -> int:
         """The character of a row's text under a cell."""

@@ -12,6 +12,7 @@ from textual.worker import get_current_worker
 from screens.log_index import Bytes
 from screens.log_pattern import Matches
 from screens.log_search import Search
+from screens.log_streams import Keeps
 
 INLINE_BYTES = 1 << 20
 """Growth up to this is searched on the spot; more goes to a thread."""
@@ -40,10 +41,11 @@ class LogSearching:
     def _group(self) -> str:
         return f"search {id(self)}"
 
-    def begin(self, file: Bytes, pattern: Matches, start: int, *, jump: bool) -> None:
-        """`start`: the first hit behind it is where the view will go, if it is to go anywhere."""
+    def begin(self, file: Bytes, pattern: Matches, start: int, *, jump: bool, keeps: Keeps | None = None) -> None:
+        """`start`: the first hit behind it is where the view will go, if it is to go anywhere. `keeps`: which of the
+        lines that match are hits."""
         self.cancel()
-        self.search = Search(file, pattern)
+        self.search = Search(file, pattern, keeps)
         self._from, self._jump = start, jump
         self.stopped = False
 

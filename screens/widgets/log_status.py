@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.log_streams import Stream
 from engine.text import clean_line
 from screens.format import size
 from screens.log_search import Search
 from screens.log_text import Look
 from screens.pieces import Pieces, cut, width_of
 from screens.widgets.lines import Line, Lines
+from screens.widgets.log_streaming import STREAM_MARKS
 
 if TYPE_CHECKING:
     from screens.widgets.log_view import LogView
@@ -37,6 +39,10 @@ class LogStatus(Lines):
         if view.size_bytes:
             left.append((self._lines_text(width), "deck--faint"))
             left.append((f"  {_bytes(view.size_bytes)}", "deck--faint"))
+        if (streams := view.streams) is not None:
+            left.append((f"  {STREAM_MARKS[Stream.STDERR]}stderr", "deck--faint"))
+            if (unknown := streams.unknown_from) is not None:
+                left.append((f"  ? streams not kept beyond {_bytes(unknown)}", "deck--warn"))
         right = self._doing() + self._filter() + self._search()
         if view.following:
             right.append(("follow", "deck--accent"))
@@ -49,6 +55,8 @@ class LogStatus(Lines):
                 right.append((f" · {new:,} new line{'' if new == 1 else 's'}", "deck--warn"))
         if view.look is not Look.COLOURS:
             right.append((f" · {view.look}", "deck--warn"))
+        if view.stream is not None:
+            right.append((f" · {view.stream} only", "deck--warn"))
         right.append((" · wrap " if view.wrapping else " · no wrap ", "deck--faint"))
         while len(left) > 1 and width_of(left) + width_of(right) + 2 > width:
             left.pop()

@@ -17,6 +17,7 @@ from screens.question_screen import Answer, QuestionScreen
 from screens.read_only import refused
 from screens.widgets.log_asking import SAVE, SearchLine
 from screens.widgets.log_finding import LogFinding
+from screens.widgets.log_page import LogPage
 
 MOST_COPIED = 64 * 1024
 """Bytes: what terminals take in one OSC 52 sequence, most of them."""
@@ -76,6 +77,21 @@ class LogTaking(LogFinding):
             line = reader.line_at(line.after)
         return "\n".join(texts), len(texts), True
 
+    def on_log_page_pointed(self, event: LogPage.Pointed) -> None:
+        """With shift or ctrl: from the line that was marked last, in sight or not, to this one. The end of a range that
+        one stood on moves along."""
+        if not event.extend:
+            return
+        event.stop()
+        event.prevent_default()  # nothing below looks at it
+        marked = self._page.marked if self._page.marked is not None else self.here
+        begin, end = self._page.range or (marked, marked)
+        fixed = end if marked == begin else begin if marked == end else marked
+        self._page.range = (min(fixed, event.start), max(fixed, event.start))
+        self._page.marked = event.start
+        self._let_go()
+        self._moved()
+
     # --- the clipboard ---
 
     def action_copy_line(self) -> None:
@@ -110,7 +126,7 @@ class LogTaking(LogFinding):
             case "path":
                 self._copy(clean_line(str(self.path)), "path")
             case "command":
-                self._copy(self.command, "command")
+                self._copy(self.command, "command", "; a shell shows both streams" if self.stream is not None else "")
 
     @property
     def command(self) -> str:

@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 
 from screens.log_file import GrowingFile
 from screens.log_lines import LineReader
+from screens.log_streams import LogStreams
 from screens.log_times import LogTimes
 from screens.widgets.log_moving import Growing
 from screens.widgets.log_status import LogStatus
@@ -31,6 +32,9 @@ class LogView(LogTaking):
     @property
     def path(self) -> Path:
         return self._path
+
+    def find_streams(self) -> LogStreams | None:
+        return LogStreams(self._path) if isinstance(self._file, GrowingFile) else None
 
     @property
     def title_text(self) -> str:
