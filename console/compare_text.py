@@ -26,6 +26,7 @@ from engine.analysis.report import Report, make_report, report_document, source_
 from engine.analysis.run_differences import question_words
 from engine.analysis.sensitivity import Labels
 from engine.events import RunPlanned, TaskSetInfo, now
+from engine.json_document import json_document
 from engine.readers.open_run import open_run
 from engine.runs.card import CardInvalid, RunCard, read_card
 from engine.runs.card_words import card_words
@@ -233,7 +234,7 @@ def document(results: Sequence[tuple[Compared, Report]]) -> bytes:
             "standings": documents[0]["standings"],
             "comparisons": documents,
         }
-    return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+    return json_document(plain, indent=2) + b"\n"
 
 
 WRITERS: Mapping[str, Callable[[Sequence[Report]], str]] = {

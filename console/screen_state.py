@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.json_document import json_document
 from engine.runs.atomic_file import write_atomically
 from engine.user_places import screen_state_dir
 from screens.run_memory import RunMemory
@@ -43,7 +44,7 @@ def remember(run: str, memory: RunMemory, folder: Path | None = None) -> None:
     path = _path(run, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     new = not path.exists()
-    write_atomically(path, msgspec.json.encode(_File(run=run, screen=memory)))
+    write_atomically(path, json_document(_File(run=run, screen=memory)))
     if new:
         _forget_the_oldest(path.parent)
 

@@ -8,8 +8,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
+from engine.json_document import json_document
 from engine.text import clean_line
 from engine.trial_state import TrialState
 from screens.causes import Causes, cause_text
@@ -67,7 +66,7 @@ def record(source: RunSource, trial: TrialState, causes: Causes | None) -> dict[
 
 def as_json(source: RunSource, trials: Sequence[TrialState], causes: Causes | None) -> bytes:
     found = [record(source, trial, causes) for trial in trials]
-    return msgspec.json.format(msgspec.json.encode(found)) + b"\n"
+    return json_document(found, indent=2) + b"\n"
 
 
 def as_csv(source: RunSource, trials: Sequence[TrialState], causes: Causes | None) -> bytes:

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from engine.json_document import json_document
 from engine.user_places import summaries_file
 from engine.version import VERSION
 from screens.run_summary import RunSummary
@@ -59,7 +60,7 @@ class SummaryCache:
             return
         self._new = False
         newest = dict(list(self._runs.items())[-MOST:])
-        data = msgspec.json.encode(_Kept(VERSION, newest), enc_hook=os.fspath)
+        data = json_document(_Kept(VERSION, newest))
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             descriptor, aside = tempfile.mkstemp(dir=self.file.parent, prefix=f"{self.file.name}.")

@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
 import platformdirs
 
+from engine.json_document import json_document
 from engine.text import clean_line
 from engine.triage.labels import Label
 
@@ -16,7 +16,7 @@ from engine.triage.labels import Label
 def rescue(labels: Sequence[Label], path: Path, problem: str) -> str:
     """What a person is told on the way out; never raises."""
     head = f"trialdeck: {len(labels)} decision{'s' if len(labels) != 1 else ''} could not be written ({problem})."
-    data = b"".join(msgspec.json.encode(label) + b"\n" for label in labels)
+    data = b"".join(json_document(label) + b"\n" for label in labels)
     for folder in _places():
         try:
             folder.mkdir(parents=True, exist_ok=True)

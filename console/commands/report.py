@@ -13,6 +13,7 @@ from console.errors import Unusable
 from console.find_run import find_compared
 from console.out import Out
 from console.runs_dir import RUNS_DIR
+from engine.json_document import json_document
 
 
 def report(
@@ -54,6 +55,6 @@ def report(
             return
     if as_json:
         plain = {"schema": "trialdeck.report/1", **msgspec.to_builtins(record)}
-        out.json(msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+        out.json(json_document(plain, indent=2) + b"\n")
     else:
         out.lines((record_html if html == "-" else record_markdown)(record).splitlines())

@@ -47,9 +47,9 @@ def list_runs(places: Sequence[Path], *, as_json: bool = False, limit: int = 0) 
     for found, summary in enumerate(summarise_all(places, {}, cache=cache, patience_sec=PATIENCE_SEC), 1):
         at = condition(summary.folder, summary.liveness, summary.exit_code, ours=summary.kind == TRIALDECK.kind)
         if as_json:
-            import msgspec
+            from engine.json_document import json_document
 
-            out.json(msgspec.json.encode(_document(summary, at)))
+            out.json(json_document(_document(summary, at)))
         else:
             out.lines(_lines(summary, at, (now() - moment).total_seconds() if (moment := _when(summary)) else None))
         uncounted += summary.issues is None

@@ -25,11 +25,10 @@ def show(
     state, condition = load(folder)
     out = Out()
     if as_json:
-        import msgspec
-
         from console.show_document import show_document
+        from engine.json_document import json_document
 
-        out.json(msgspec.json.format(msgspec.json.encode(show_document(folder, state, condition))))
+        out.json(json_document(show_document(folder, state, condition), indent=2))
         return
     from console.run_text import comparison_text, header_lines, issue_lines, summary_lines, trial_table
 

@@ -89,11 +89,10 @@ def _print(found: Triage, *, as_json: bool, as_csv: bool, only: bool, short: boo
     items = [item for item in found.items if not (only and item.decided)]
     out = Out()
     if as_json:
-        import msgspec
-
         from console.triage_document import triage_document
+        from engine.json_document import json_document
 
-        out.json(msgspec.json.format(msgspec.json.encode(triage_document(found, [] if short else items))))
+        out.json(json_document(triage_document(found, [] if short else items), indent=2))
     elif as_csv:
         from console.triage_document import triage_csv
 

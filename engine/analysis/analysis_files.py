@@ -7,8 +7,6 @@ import io
 import re
 from collections.abc import Callable, Mapping
 
-import msgspec
-
 from engine.analysis.analysis import Analysis
 from engine.analysis.analysis_svg import analysis_svg
 from engine.analysis.analysis_text import analysis_lines, analysis_sections, note_lines
@@ -16,6 +14,7 @@ from engine.analysis.as_csv import safe_cell
 from engine.analysis.as_html import page
 from engine.analysis.as_markdown import escaped
 from engine.analysis.as_svg import text_of
+from engine.json_document import json_document
 
 WIDTH = 100
 _COLUMNS = (
@@ -38,7 +37,7 @@ _COLUMNS = (
 
 def analysis_json(found: Analysis) -> str:
     """Fractions, seconds and dollars."""
-    return msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"
+    return json_document(found, indent=2).decode() + "\n"
 
 
 def analysis_markdown(found: Analysis) -> str:

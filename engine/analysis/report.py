@@ -18,6 +18,7 @@ from engine.analysis.outcomes import TrialOutcome, only_first_attempts
 from engine.analysis.pairs import Attempts, form_pairs
 from engine.analysis.run_differences import question_words
 from engine.analysis.sensitivity import Labels
+from engine.json_document import json_document
 from engine.state import RunState
 from engine.version import VERSION
 
@@ -177,7 +178,7 @@ def report_document(report: Report) -> dict[str, Any]:
 
 
 def report_json(report: Report) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(report_document(report)), indent=2) + b"\n"
+    return json_document(report_document(report), indent=2) + b"\n"
 
 
 def source_line(source: Provenance) -> str:

@@ -12,6 +12,7 @@ from engine.analysis.arms import Arm, ArmRef, ArmTrials, arm_refs, joined, names
 from engine.analysis.outcomes import TrialOutcome, attempts_by_task
 from engine.analysis.sensitivity import Labels
 from engine.events import ArmInfo, Endpoint
+from engine.json_document import json_document
 from engine.state import RunState
 
 _SHORT = 12
@@ -205,7 +206,7 @@ def _info(runs: Mapping[str, RunState], ref: ArmRef) -> ArmInfo:
 def _configuration(runs: Mapping[str, RunState], ref: ArmRef) -> object:
     """Where its model is reached is no part of it."""
     info = msgspec.structs.replace(_info(runs, ref), endpoint=Endpoint())
-    return msgspec.json.encode(info, order="deterministic")
+    return json_document(info, order="deterministic")
 
 
 def _facts(

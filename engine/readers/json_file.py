@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 import time
 from pathlib import Path
 
 import msgspec
 
+from engine.json_document import valid_text
 from engine.readers.inside import MOST_BYTES, read_inside
 
 _SETTLED_NS = 2_000_000_000
 """A file younger than this may still change without its stamp telling: it is read again."""
+_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class NotJson(ValueError):
@@ -19,13 +23,16 @@ class NotJson(ValueError):
 
 
 def parse_json(data: bytes) -> object:
-    """Numbers that JSON doesn't know (NaN) and bytes that are not UTF-8 pass; raises NotJson for all that is left."""
+    """A byte-order mark, numbers that JSON doesn't know (NaN), bytes that are not UTF-8 and halves of surrogate pairs pass, the latter
+    spelled out: nothing that is read here fails where it is written again. Raises NotJson for all that is left."""
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
-        return json.loads(data.decode("utf-8", "replace"))
+        found: object = json.loads(data.decode("utf-8", "replace"))
+        return valid_text(found) if _ESCAPED_SURROGATE.search(data) else found
     except (ValueError, RecursionError) as error:
         raise NotJson("not whole JSON") from error
 

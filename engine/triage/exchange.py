@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from engine.issues import Evidence
+from engine.json_document import json_document
 from engine.state import RunState
 from engine.triage.causes import Cause
 from engine.triage.label_book import LabelBook
@@ -357,5 +358,5 @@ class _Reading:
 
 def _made_id(label: Label) -> str:
     """Of a label written by hand: the same content has the same id, so that importing it twice adds nothing."""
-    content = msgspec.json.encode(msgspec.structs.replace(label, run="", imported=False))
+    content = json_document(msgspec.structs.replace(label, run="", imported=False))
     return "made-" + hashlib.sha256(content).hexdigest()[:32]

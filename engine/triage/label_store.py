@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.json_document import json_document
 from engine.readers.open_run import OpenedRun
 from engine.triage.labels import Label
 from engine.user_places import foreign_labels_dir
@@ -23,7 +24,6 @@ MOST_A_LINE = 1 << 20
 _READ = 1 << 20
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
-_encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Label)
 
 
@@ -138,24 +138,10 @@ class LabelStore:
 
 
 def _line_of(label: Label) -> bytes:
-    try:
-        line = _encoder.encode(label)
-    except UnicodeEncodeError:
-        line = _encoder.encode(_writable(msgspec.to_builtins(label)))
+    line = json_document(label)
     if len(line) > MOST_A_LINE:
         raise ValueError(f"a label of {len(line):,} bytes; its note or evidence must be shorter")
     return line + b"\n"
-
-
-def _writable(value: object) -> object:
-    """File names that are not UTF-8 carry lone surrogates, which JSON has no room for."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, dict):
-        return {key: _writable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_writable(item) for item in value]
-    return value
 
 
 def _opened(path: Path, flags: int) -> int:

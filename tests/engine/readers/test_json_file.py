@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from engine.json_document import json_document
 from engine.readers.inside import files_in, folders_in, is_inside, read_inside
-from engine.readers.json_file import JsonFile, read_json
+from engine.readers.json_file import JsonFile, parse_json, read_json
 from engine.readers.json_values import count, flat, mapping, number, rows, within
 
 
@@ -100,3 +101,15 @@ def test_values_are_what_they_are_asked_for_or_nothing() -> None:
     assert within({"a": {"b": 1}}, "a", "b") == 1
     assert within({"a": []}, "a", "b") is None
     assert dict(flat({"a": None, "b": {"c": [1, "x"], "d": False}, "e": []})) == {"b.c": "1, x", "b.d": "false"}
+
+
+def test_halves_of_surrogate_pairs_are_spelled_out_so_that_they_can_be_written_again() -> None:
+    """Case 19."""
+    found = parse_json(rb'{"a\ud800": ["\udc80 \ud83d\ude00", "\\ud800"], "b": NaN}')
+    assert list(mapping(found)) == ["a\\ud800", "b"]
+    assert mapping(found)["a\\ud800"] == ["\\udc80 \N{GRINNING FACE}", "\\ud800"]
+    assert json_document(found).startswith(b"{")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file() -> None:
+    assert parse_json(b'\xef\xbb\xbf{"n": 1}') == {"n": 1}
