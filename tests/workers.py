@@ -29,12 +29,10 @@ _SAID = pytest.StashKey[int]()
 CONTAINERS = "containers"
 _SUFFIX = f"@{CONTAINERS}"
 """xdist appends it to the node ids of the group, and knows the group by it."""
-_FIXTURES = frozenset({"built_capsules", "provider", "rig"})
-"""Of tests/engine/environments/conftest.py and tests/engine/agents/capsules/real.py: kept or shared beyond a test."""
 
 
 def uses_containers(item: pytest.Item) -> bool:
-    return item.get_closest_marker("docker") is not None or not _FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+    return item.get_closest_marker("docker") is not None
 
 
 def in_worker(config: pytest.Config) -> bool:

@@ -28,12 +28,7 @@ def test_plain(number): pass
 @pytest.mark.parametrize("number", range(3))
 def test_in_a_container(number): pass
 """
-SHARING = """
-@pytest.fixture
-def built_capsules(): pass
-
-def test_of_what_is_built(built_capsules): pass
-
+SKIPPED = """
 def test_skipped(): pytest.skip("not on this machine")
 """
 
@@ -58,19 +53,19 @@ def workers_of(noted: list[tuple[str, str]], *parts: str) -> list[str]:
 
 
 def test_container_tests_are_in_one_process_and_so_are_those_of_each_file(tmp_path: Path) -> None:
-    done = shared_out(tmp_path, test_a=TESTS, test_b=TESTS, test_c=TESTS + SHARING)
+    done = shared_out(tmp_path, test_a=TESTS, test_b=TESTS, test_c=TESTS + SKIPPED)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = (tmp_path / "noted").read_text().splitlines()
     noted = [(worker, test) for worker, _, test in (line.partition(" ") for line in lines)]
-    assert len(noted) == len({test for _, test in noted}) == 3 * 6 + 2
-    containers = [worker for worker, test in noted if "in_a_container" in test or "of_what_is_built" in test]
-    assert len(containers) == 10 and len(set(containers)) == 1
+    assert len(noted) == len({test for _, test in noted}) == 3 * 6 + 1
+    containers = [worker for worker, test in noted if "in_a_container" in test]
+    assert len(containers) == 9 and len(set(containers)) == 1
     for name in ("test_a.py", "test_b.py", "test_c.py"):
         assert len(set(workers_of(noted, name, "test_plain"))) == 1
     first = {worker: test for worker, test in reversed(noted)}
     assert "in_a_container" in first[containers[0]], "they begin at once"
     assert "SKIPPED [1] test_c.py:" in done.stdout and "not on this machine" in done.stdout
-    assert " 19 passed, 1 skipped in " in done.stdout.splitlines()[-1]
+    assert " 18 passed, 1 skipped in " in done.stdout.splitlines()[-1]
 
 
 def test_a_test_that_brings_its_process_down_fails_alone_and_under_its_name(tmp_path: Path) -> None:

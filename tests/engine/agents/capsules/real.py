@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.agents.capsules.build import build
+from engine.agents.capsules.build import find_or_build
 from engine.agents.capsules.capsule import Capsule, CapsuleUnusable
 from engine.agents.capsules.recipes import recipe_for
 
@@ -34,7 +34,7 @@ def _built(tag: str) -> Capsule:
     if tag == "tmux-v1" and shutil.which("tmux") is None:
         pytest.skip("tmux isn't here: the capsule is made of this machine's")
     try:
-        return build(tag, lambda line: None)
+        return find_or_build(tag, lambda line: None)
     except CapsuleUnusable as error:
         if recipe_for(tag).network and (why := _no_registry()):
             pytest.skip(f"capsule {tag} can't be built here: {why}")
