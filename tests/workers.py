@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xdist.scheduler import LoadGroupScheduling
     from xdist.workermanage import WorkerController
 
-LONGEST_SEC = 420.0
+LONGEST_SEC = 600.0
 """A test of a worker that takes longer hangs. The slowest one builds Harbor's environment first."""
 _SAID = pytest.StashKey[int]()
 """The worker's own stderr, which no test captures."""

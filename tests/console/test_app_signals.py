@@ -20,7 +20,7 @@ import pytest
 from tests.screens import fake_run
 
 START_SEC = 30.0
-END_SEC = 15.0
+END_SEC = 30.0
 SILENT_SEC = 3.0
 _APP = """
 import sys

@@ -16,7 +16,7 @@ from engine.readers.reader import Liveness
 from screens.source import RunSource
 from tests.screens import fake_run
 
-BOUND_SEC = 10.0
+BOUND_SEC = 30.0
 
 
 class Woken:

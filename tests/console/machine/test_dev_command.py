@@ -81,7 +81,7 @@ def test_what_runs_before_the_environment_exists_needs_the_standard_library_alon
 
 def test_a_missing_program_and_one_that_does_not_end_are_outcomes_and_not_errors(tmp_path: Path) -> None:
     assert run([str(tmp_path / "none")], timeout=5).code == NOT_FOUND
-    cut = run(["sh", "-c", "echo begun; exec sleep 60"], timeout=0.5)
+    cut = run(["sh", "-c", "echo begun; exec sleep 60"], timeout=2.0)
     assert cut.code == TIMED_OUT
     assert cut.output.startswith("begun\n")
 

@@ -36,7 +36,7 @@ class Recorder:
     def issues(self, code: Code) -> list[Issue]:
         return [event.issue for event in self.of(IssueRaised) if event.issue.code is code]
 
-    async def wait(self, met: Callable[[], object], seconds: float = 5.0) -> None:
+    async def wait(self, met: Callable[[], object], seconds: float = 30.0) -> None:
         """Until something is true of what was emitted; fails loudly where it never is."""
         until = time.monotonic() + seconds
         while not met():

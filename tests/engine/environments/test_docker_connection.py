@@ -105,9 +105,7 @@ async def test_a_line_that_breaks_is_no_exit_code(line: Line, tmp_path: Path, mo
             assert not results[0].environment_alive
             await anyio.sleep(max(0.0, 2.5 - (time.monotonic() - began)))
             await line.mend()
-            await rig.recorder.wait(
-                lambda: any(event.state == "exited" for event in rig.recorder.of(ServiceChanged)), seconds=6
-            )
+            await rig.recorder.wait(lambda: any(event.state == "exited" for event in rig.recorder.of(ServiceChanged)))
 
 
 async def test_no_daemon_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

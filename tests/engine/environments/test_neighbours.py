@@ -9,7 +9,7 @@ from engine.environments.docker.neighbours import Neighbours
 
 pytestmark = pytest.mark.anyio
 
-NEVER_SEC, SOON_SEC = 0.02, 5.0
+NEVER_SEC, SOON_SEC = 0.02, 30.0
 
 
 async def test_one_that_is_alone_or_beside_kept_ones_waits_for_nobody() -> None:

@@ -192,7 +192,7 @@ async def test_a_runtime_folder_that_goes_with_the_last_session_comes_back_with_
         own_runtime_folder.rmdir()
         await anyio.sleep(0.05)
         own_runtime_folder.mkdir(mode=0o700)
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while True:
                 await anyio.sleep(0.01)
                 if path.exists():
