@@ -173,6 +173,10 @@ async def written(pilot: Pilot[Any], screen: TriageScreen) -> None:
     await settle(pilot)
 
 
+def causes(run: Path, kind: str = "label") -> list[tuple[str, str]]:
+    return [(label.trial, str(label.cause)) for label in labels_in(run) if label.kind == kind]
+
+
 def labels_in(run: Path) -> list[Label]:
     """Every record of the run's file."""
     return open_labels(open_run(run)).new_labels()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ PATHS = {
     Wire.OPENAI_RESPONSES: "/v1/responses",
     Wire.ANTHROPIC: "/v1/messages",
 }
+SSE = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -148,3 +150,12 @@ def chat_answer(**more: Any) -> bytes:
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     usage = {"prompt_tokens": 10, "completion_tokens": 2}
     return msgspec.json.encode({"model": "m", "choices": [choice], "usage": usage, **more})
+
+
+def chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def event(content: str = "", finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": finish}
+    return b"data: " + json.dumps({"model": "m", "choices": [choice]}).encode() + b"\n\n"

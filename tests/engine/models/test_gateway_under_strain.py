@@ -16,16 +16,18 @@ import pytest
 from engine.issues import Code
 from engine.models import gateway as gateway_module
 from engine.models import gateway_streams
-from engine.models.gateway import Gateway
 from engine.models.model_call import Stop
 from engine.models.scripted.script import Fail, Hang, Say
 from engine.models.settings import Secret, Wire
 from tests.engine.models.gateways import (
     KEY,
     PATHS,
+    SSE,
     Opened,
     answer,
     chat_answer,
+    chunk,
+    event,
     gateway,
     played,
     request_of,
@@ -35,17 +37,6 @@ from tests.engine.models.gateways import (
 )
 
 pytestmark = pytest.mark.anyio
-
-SSE = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-
-
-def chunk(data: bytes) -> bytes:
-    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
-
-
-def event(content: str = "", finish: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": {"content": content}, "finish_reason": finish}
-    return b"data: " + json.dumps({"model": "m", "choices": [choice]}).encode() + b"\n\n"
 
 
 async def broken(opened: Opened, *, stream: bool) -> bytes:
@@ -230,102 +221,6 @@ async def test_requests_above_the_bound_wait_and_connections_above_theirs_are_re
         assert (await reader.read(-1)).startswith(b"HTTP/1.1 503 ")
         writer.close()
     assert len(opened.calls) == 4
-
-
-async def test_a_program_that_goes_away_in_the_middle_ends_the_servers_work_and_is_told_once() -> None:
-    gone = asyncio.Event()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await request_of(reader)
-        try:
-            writer.write(SSE)
-            while True:
-                writer.write(chunk(event("more")))
-                await writer.drain()
-                await asyncio.sleep(0)
-        except ConnectionError:
-            gone.set()
-
-    async with played(serve) as opened:
-        async with opened.client.post(PATHS[opened.wire], json=opened.body(stream=True)) as said:
-            await said.content.readexactly(10)
-            said.close()
-        await gone.wait()
-        await opened.told(1)
-    (call,) = opened.calls
-    assert (call.hung_up, call.answer_began, call.failure) == (True, True, None)
-    assert opened.shown == []
-
-
-async def test_a_program_that_goes_away_before_the_answer_is_told_once() -> None:
-    async with scripted(Wire.ANTHROPIC, Hang()) as (opened, server):
-        asking = asyncio.create_task(opened.ask())
-        await server.heard(1)
-        asking.cancel()
-        await asyncio.wait([asking])
-        await opened.told(1)
-    (call,) = opened.calls
-    assert (call.hung_up, call.answer_began, call.failure, call.usage.tokens_in) == (True, False, None, None)
-
-
-async def test_a_program_that_goes_away_while_it_asks_is_told_once() -> None:
-    async with played(saying(b"")) as opened:
-        _, writer = await asyncio.open_unix_connection(opened.socket)
-        writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{")
-        await writer.drain()
-        writer.transport.abort()
-        await opened.told(1)
-    (call,) = opened.calls
-    assert (call.hung_up, call.failure) == (True, None)
-
-
-async def test_what_is_under_way_when_the_gateway_closes_is_told_before_it_is_closed() -> None:
-    async with scripted(Wire.ANTHROPIC, Hang(times=0)) as (opened, server):
-        given = settings(server.base_url(Wire.ANTHROPIC), Wire.ANTHROPIC)
-        folder = opened.socket.parent / "second"
-        folder.mkdir()
-        told: list[bool] = []
-        own = asyncio.all_tasks()
-        async with Gateway(
-            given, given.wire, folder, on_call=lambda call: told.append(call.hung_up), activity=lambda text: None
-        ):
-            connector = aiohttp.UnixConnector(str(folder / "socket"))
-            client = aiohttp.ClientSession("http://gateway", connector=connector)
-            asking = [asyncio.create_task(_post(client)) for _ in range(5)]
-            await server.heard(5)
-            assert told == []
-        assert told == [True] * 5
-        ended = await asyncio.gather(*asking, return_exceptions=True)
-        assert all(isinstance(each, aiohttp.ClientError) for each in ended)
-        await client.close()
-        left = asyncio.all_tasks() - own - set(asking)
-        assert [task for task in left if "aiohttp" in repr(task) or "engine/models" in repr(task)] == []
-
-
-async def _post(client: aiohttp.ClientSession) -> None:
-    async with client.post("/v1/messages", json={}) as said:
-        await said.read()
-
-
-async def test_closing_while_the_trial_is_cancelled_still_closes_all() -> None:
-    inside = asyncio.Event()
-    kept: list[Opened] = []
-
-    async def work() -> None:
-        async with scripted(Wire.ANTHROPIC, Hang()) as (opened, server):
-            kept.append(opened)
-            async with asyncio.TaskGroup() as group:
-                group.create_task(opened.ask())
-                await server.heard(1)
-                inside.set()
-
-    task = asyncio.create_task(work())
-    await inside.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert not kept[0].socket.exists()
-    assert [call.hung_up for call in kept[0].calls] == [True]
 
 
 @pytest.mark.parametrize("wire", list(Wire))

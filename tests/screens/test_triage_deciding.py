@@ -1,0 +1,230 @@
+"""Deciding in triage: one key labels and goes on, notes go along, and all of it can be taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.triage.causes import Cause
+from screens.help_screen import HelpScreen
+from screens.question_screen import QuestionScreen
+from screens.triage_causes import CAUSE_KEYS
+from screens.triage_screen import TriageScreen
+from screens.widgets.log_page import LogPage
+from screens.widgets.triage_lines import CauseBar
+from screens.widgets.triage_note import EntryInput
+from tests.screens import fake_triage
+from tests.screens.deck import screen_lines, screen_text, until
+from tests.screens.fake_triage import (
+    OOM,
+    OOM_TOO,
+    PLAIN,
+    causes,
+    labels_in,
+    settle,
+    triage_opened,
+    written,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return fake_triage.write(tmp_path / "run")
+
+
+@pytest.mark.parametrize("entry", CAUSE_KEYS, ids=lambda entry: str(entry.cause))
+async def test_a_causes_key_labels_and_goes_on_to_the_next_undecided(run: Path, entry: object) -> None:
+    key, cause = entry.key, entry.cause  # type: ignore[attr-defined]
+    async with triage_opened(run) as (app, pilot, screen):
+        first = screen.walk.current
+        await pilot.press(key)
+        await written(pilot, screen)
+        await until(pilot, lambda: "1 of 5 decided" in screen_text(app), "it is counted")
+        assert screen.walk.current != first
+        await until(pilot, lambda: f"✓ {cause}" in screen_text(app), "what was decided is said")
+    [label] = labels_in(run)
+    assert (label.trial, label.cause, label.who, label.kind) == (first, cause, "ada", "label")
+    assert label.proposed is Cause.INFRASTRUCTURE and not label.blind
+
+
+async def test_agreeing_with_the_proposal_costs_one_key(run: Path) -> None:
+    async with triage_opened(run) as (_, pilot, screen):
+        await pilot.press("space")
+        await written(pilot, screen)
+        first, second = causes(run)[0], screen.walk.current
+        assert first[1] == "infrastructure" and second in {OOM, OOM_TOO} - {first[0]}
+    assert labels_in(run)[0].evidence, "what the rules found goes with the label"
+
+
+async def test_where_nothing_is_proposed_agreeing_decides_nothing(run: Path) -> None:
+    async with triage_opened(run, trial=PLAIN) as (app, pilot, screen):
+        await pilot.press("space")
+        await settle(pilot)
+        assert screen.walk.current == PLAIN and "nothing is proposed here" in screen_text(app)
+    assert labels_in(run) == []
+
+
+async def test_a_dot_gives_the_same_cause_as_the_last(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("full_stop")
+        await settle(pilot)
+        assert "you have given no cause yet" in screen_text(app)
+        await pilot.press("b", "full_stop", "full_stop")
+        await written(pilot, screen)
+    assert [cause for _, cause in causes(run)] == ["budget"] * 3
+
+
+async def test_all_forty_keys_typed_at_once_decide_one_trial_each(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("i", "p", "a", "m", "b")
+        await written(pilot, screen)
+        assert "5 of 5 decided" in screen_text(app) and "nothing is left undecided" in screen_text(app)
+    assert len({trial for trial, _ in causes(run)}) == 5
+
+
+async def test_causes_keys_work_while_a_log_has_the_keys(run: Path) -> None:
+    """`k` and `g` move in a log elsewhere."""
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("tab")
+        await settle(pilot)
+        assert isinstance(app.focused, LogPage)
+        await pilot.press("k")
+        await settle(pilot)
+        await pilot.press("g")
+        await written(pilot, screen)
+    assert [cause for _, cause in causes(run)] == ["task", "grader"]
+
+
+async def test_a_question_mark_is_ambiguous_and_f1_is_help(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("question_mark")
+        await written(pilot, screen)
+        assert causes(run)[0][1] == "ambiguous"
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        assert "It can't be told" in screen_text(app)
+
+
+async def test_a_note_goes_with_the_label_and_its_letters_are_no_commands(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        first = screen.walk.current
+        await pilot.press("n", *"impish", "space", "b")
+        await settle(pilot)
+        assert isinstance(app.focused, EntryInput) and app.focused.value == "impish b"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert screen.walk.current == first and "✎ note: impish b" in screen_text(app)
+        await pilot.press("i")
+        await written(pilot, screen)
+    [label] = labels_in(run)
+    assert (label.cause, label.note) == (Cause.INFRASTRUCTURE, "impish b")
+
+
+async def test_a_note_after_the_label_is_a_record_of_its_own(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        first = screen.walk.current
+        await pilot.press("m", "left_square_bracket")
+        await settle(pilot)
+        assert screen.walk.current == first and "✓ you: model" in screen_text(app)
+        await pilot.press("n", *"why", "enter")
+        await written(pilot, screen)
+        assert screen.walk.current == first and "“why”" in screen_text(app)
+    assert [(label.cause, label.note) for label in labels_in(run)] == [(Cause.MODEL, ""), (Cause.MODEL, "why")]
+
+
+async def test_escape_in_a_note_gives_it_up(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("n", *"gone", "escape")
+        await settle(pilot)
+        assert isinstance(app.screen, TriageScreen) and "✎" not in screen_text(app)
+        await pilot.press("m")
+        await written(pilot, screen)
+    assert labels_in(run)[0].note == ""
+
+
+async def test_undo_takes_back_one_decision_after_another_and_says_which(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        first = screen.walk.current
+        await pilot.press("i")
+        await settle(pilot)
+        second = screen.walk.current
+        await pilot.press("m", "u")
+        await settle(pilot)
+        assert screen.walk.current == second and "↶ took back model" in screen_text(app)
+        await pilot.press("u")
+        await written(pilot, screen)
+        assert screen.walk.current == first and "↶ took back infrastructure" in screen_text(app)
+        assert "0 of 5 decided" in screen_text(app)
+        await pilot.press("u")
+        await settle(pilot)
+        assert "nothing of yours to take back" in screen_text(app)
+    assert [label.kind for label in labels_in(run)] == ["label", "label", "undo", "undo"], "nothing is overwritten"
+
+
+async def test_undo_brings_the_note_back_to_be_used_again(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("n", *"swap", "enter", "m", "u")
+        await written(pilot, screen)
+        assert "✎ note: swap" in screen_text(app)
+
+
+async def test_the_last_of_an_earlier_sitting_can_be_taken_back(run: Path) -> None:
+    async with triage_opened(run) as (_, pilot, screen):
+        await pilot.press("k")
+        await written(pilot, screen)
+    async with triage_opened(run) as (app, pilot, screen):
+        assert "1 of 5 decided" in screen_text(app)
+        await pilot.press("u")
+        await written(pilot, screen)
+        assert "↶ took back task" in screen_text(app) and "0 of 5 decided" in screen_text(app)
+
+
+async def test_the_same_strong_finding_is_offered_once_with_its_count(run: Path) -> None:
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        await pilot.press("i")
+        await settle(pilot)
+        assert "w: 1 more with the same strong finding (out_of_memory)" in screen_text(app)
+        await pilot.press("w")
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
+        assert "Label 1 trial infrastructure?" in screen_text(app)
+        await pilot.press("y")
+        await written(pilot, screen)
+    assert sorted(causes(run)) == sorted([(OOM, "infrastructure"), (OOM_TOO, "infrastructure")])
+
+
+async def test_marked_trials_get_a_record_each_and_one_undo_takes_all_back(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("asterisk", "right_square_bracket", "asterisk", "right_square_bracket")
+        await settle(pilot)
+        assert "2 marked" in screen_text(app)
+        await pilot.press("p")
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
+        assert "Label 2 marked trials provider?" in screen_text(app)
+        await pilot.press("y")
+        await written(pilot, screen)
+        assert len(labels_in(run)) == 2 and "2 of 5 decided" in screen_text(app)
+        assert "marked" not in screen_text(app).replace("marked trials", "")
+        await pilot.press("u")
+        await written(pilot, screen)
+        assert "↶ took back 2 × provider" in screen_text(app) and "0 of 5 decided" in screen_text(app)
+
+
+async def test_escape_takes_the_marks_off_before_it_leaves(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("asterisk", "escape")
+        await settle(pilot)
+        assert app.screen is screen and not screen.deciding.marked
+        await pilot.press("escape")
+        await settle(pilot)
+        assert app.screen is not screen
+
+
+async def test_a_click_on_a_cause_labels(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        line = next(line for line in screen_lines(app) if "g grader" in line)
+        await pilot.click(CauseBar, offset=(line.index("grader") + 1, 0))
+        await written(pilot, screen)
+    assert [cause for _, cause in causes(run)] == ["grader"]
