@@ -282,6 +282,7 @@ class RunState:
         trial.started_at = event.at
         trial.waiting_for = ""
         trial.activity = ""
+        trial.phases.clear()  # what was observed from outside gives way to the trial's own account
 
     def _phase_started(self, event: ev.PhaseStarted) -> None:
         trial = self.trials[event.trial]

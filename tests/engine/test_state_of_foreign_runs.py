@@ -41,6 +41,26 @@ def test_an_observed_start_is_corrected_by_the_written_one() -> None:
     assert state.trials["t1"].phase is None
 
 
+def test_what_was_observed_of_a_trial_gives_way_to_its_own_account_of_itself() -> None:
+    """Phases seen from outside begin and end when somebody looked; the record, once it is there, knows better."""
+    state = planned()
+    state.apply_all(
+        [
+            ev.TrialStarted(at=at(0), trial="t1"),
+            ev.PhaseStarted(at=at(0), trial="t1", phase=Phase.PREPARE),
+            ev.PhaseStarted(at=at(9), trial="t1", phase=Phase.COLLECT),
+            ev.TrialStarted(at=at(1), trial="t1"),
+            ev.PhaseStarted(at=at(1), trial="t1", phase=Phase.PREPARE),
+            ev.PhaseFinished(at=at(2), trial="t1", phase=Phase.PREPARE, seconds=1.0),
+            ev.PhaseStarted(at=at(2), trial="t1", phase=Phase.AGENT),
+            ev.PhaseFinished(at=at(8), trial="t1", phase=Phase.AGENT, seconds=6.0),
+        ]
+    )
+    trial = state.trials["t1"]
+    assert [(span.phase, span.seconds) for span in trial.phases] == [(Phase.PREPARE, 1.0), (Phase.AGENT, 6.0)]
+    assert (trial.started_at, trial.phase) == (at(1), None)
+
+
 def test_a_phase_that_comes_again_is_another_one() -> None:
     state = planned()
     state.apply_all(
