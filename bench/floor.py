@@ -97,7 +97,7 @@ def read_trials(events: Path) -> Trials:
     for event in decode_lines(events.read_bytes().splitlines()):
         if isinstance(event, TrialStarted):
             started[event.trial] = event.at.timestamp()
-        elif isinstance(event, TrialFinished):
+        elif isinstance(event, TrialFinished) and event.seconds is not None:
             seconds[event.trial] = event.seconds
         elif isinstance(event, PhaseFinished):
             of_trial = phases.setdefault(str(event.phase), {})

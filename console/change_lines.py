@@ -32,7 +32,7 @@ def change_line(event: ev.AnyEvent, state: RunState) -> str | None:
         case ev.RunIssue():
             return _issue(event.at, event.issue, state.run_issues, "run")
         case ev.RunFinished():
-            return _line(event.at, "·", "finished", f"{_progress(state)} · {say_seconds(event.seconds)}")
+            return _line(_at(event), "·", "finished", f"{_progress(state)} · {_took(event.seconds)}")
     trial = state.trials.get(getattr(event, "trial", ""))
     return _of_trial(event, trial, state) if trial is not None else None
 
@@ -44,7 +44,7 @@ def _of_trial(event: ev.AnyEvent, trial: TrialState, state: RunState) -> str | N
             return _line(event.at, "◌", "waiting", whose, f"for {trial.waiting_for}")
         case ev.TrialStarted():
             again = f"run {event.run_number} of this trial" if event.run_number > 1 else ""
-            return _line(event.at, "●", "started", whose, again)
+            return _line(_at(event), "●", "started", whose, again)
         case ev.PhaseStarted():
             return _line(event.at, " ", str(event.phase), whose, trial.step, _before(trial), _limit(event.limit_sec))
         case ev.IssueRaised():
@@ -57,21 +57,21 @@ def _of_trial(event: ev.AnyEvent, trial: TrialState, state: RunState) -> str | N
             return _finished(event, trial, whose, state)
         case ev.TrialInterrupted():
             kept = f"its record is in {event.folder}" if event.folder else ""
-            return _line(event.at, "↺", "set aside", whose, event.reason, kept)
+            return _line(_at(event), "↺", "set aside", whose, event.reason, kept)
     return None
 
 
 def _finished(event: ev.TrialFinished, trial: TrialState, whose: str, state: RunState) -> str:
     tests = f"{trial.tests_passed or 0} of {trial.tests_total} tests" if trial.tests_total is not None else ""
     return _line(
-        event.at,
+        _at(event),
         fmt.state_glyph(trial),
         trial.state,
         whose,
         f"reward {fmt.reward(trial.reward)}" if trial.reward is not None else "",
         tests,
         "out of time" if trial.timed_out else "",
-        say_seconds(event.seconds) if trial.started_at is not None else "",
+        say_seconds(event.seconds) if event.seconds is not None else "",
         fmt.usd(trial.cost_usd) if trial.cost_usd is not None else "",
         "environment kept" if trial.kept else "",
         _progress(state),
@@ -83,14 +83,23 @@ def _issue(at: datetime, raw: Issue, cleaned: list[Issue], whose: str) -> str:
     return _line(at, fmt.SEVERITY_GLYPHS[issue.severity], str(issue.severity), whose, issue_text(issue))
 
 
-def _line(at: datetime, glyph: str, word: str, *parts: str) -> str:
-    return f"{fmt.wall_time(at)} {glyph} {word:<10} {' · '.join(part for part in parts if part)}".rstrip()
+def _at(event: ev.Event) -> datetime | None:
+    """None: nobody knows when that was."""
+    return None if event.untimed else event.at
+
+
+def _line(at: datetime | None, glyph: str, word: str, *parts: str) -> str:
+    return f"{fmt.wall_time(at):<8} {glyph} {word:<10} {' · '.join(part for part in parts if part)}".rstrip()
 
 
 def _progress(state: RunState) -> str:
     """One definition everywhere: done is with a verdict or given up, of all that is planned."""
     total = max(len(state.trials), state.plan.trials if state.plan else 0)
     return f"{state.done} of {total} done"
+
+
+def _took(seconds: float | None) -> str:
+    return say_seconds(seconds) if seconds is not None else "time unknown"
 
 
 def _limit(seconds: float | None) -> str:

@@ -13,6 +13,7 @@ from engine.analysis.from_state import arm_outcomes
 from engine.analysis.outcomes import TrialOutcome
 from engine.analysis.rates import arm_rate, count
 from engine.issues import Issue, Severity
+from engine.readers.run_folder import TRIALDECK
 from engine.state import RunState
 from engine.trial_state import TrialState
 from screens import format as fmt
@@ -28,9 +29,10 @@ def header_lines(state: RunState, folder: Path) -> list[str]:
         return []
     task_set = task_set_text(plan.task_set)
     trials = f"{fmt.count(plan.tasks, 'task')} × {fmt.count(len(plan.arms), 'arm')}"
+    ours = plan.source == TRIALDECK.kind  # of others' runs nobody may have said
     more = [
-        f"concurrency {state.concurrency}",
-        f"seed {plan.seed}",
+        f"concurrency {state.concurrency}" if ours or state.concurrency > 1 else "",
+        f"seed {plan.seed}" if ours or plan.seed else "",
         f"timeout factor {plan.timeout_factor:g}" if plan.timeout_factor != 1 else "",
         f"spend cap {fmt.usd(plan.max_cost_usd)}" if plan.max_cost_usd is not None else "",
         f"card {short_digest(plan.card_digest)}" if plan.card_digest else "",
@@ -44,8 +46,11 @@ def header_lines(state: RunState, folder: Path) -> list[str]:
             f"{fmt.arm_letter(index)} {describe_arm(arm)}"
             for index, arm in enumerate(plan.arms)
         ),
-        f"trials   {plan.trials:,} ({trials} × {fmt.count(plan.attempts, 'attempt')})"
-        f" · {' · '.join(part for part in more if part)}",
+        " · ".join(
+            part
+            for part in (f"trials   {plan.trials:,} ({trials} × {fmt.count(plan.attempts, 'attempt')})", *more)
+            if part
+        ),
         f"folder   {folder}",
     ]
 
@@ -105,7 +110,9 @@ def summary_lines(state: RunState, folder: Path, *, alive: bool = True) -> list[
     lines.append(f"cost     {cost_text(state)}")
     lines.append(f"issues   {severities_text(state.severities)}")
     if state.finished is not None:
-        lines.append(f"took     {say_seconds(state.took)}{_reason(state.finished)}")
+        lines.append(
+            f"took     {say_seconds(state.took) if state.took is not None else 'unknown'}{_reason(state.finished)}"
+        )
     lines.append(f"folder   {folder}")
     return lines
 

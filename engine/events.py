@@ -26,7 +26,10 @@ def now() -> datetime:
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=_snake, gc=False):
+    """`untimed`: nobody knows when; `at` only says where it stands among the others (records of other systems)."""
+
     at: datetime = msgspec.field(default_factory=now)
+    untimed: bool = False
 
 
 # --- what the plan says -----------------------------------------------------------------------------------------------
@@ -171,10 +174,11 @@ class RerunWanted(Event, frozen=True, kw_only=True):
 
 
 class RunFinished(Event, frozen=True, kw_only=True):
-    """`exit_code` as `trialdeck run` gives it: 0 every trial scored, 3 unscored trials, 130 interrupted."""
+    """`exit_code` as `trialdeck run` gives it: 0 every trial scored, 3 unscored trials, 130 interrupted.
+    `seconds` None: nobody measured it."""
 
     exit_code: int
-    seconds: float
+    seconds: float | None
     reason: str = ""
 
 
@@ -306,9 +310,11 @@ class ModelCalled(Event, frozen=True, kw_only=True):
 
 
 class AgentFinished(Event, frozen=True, kw_only=True):
+    """`seconds` None: nobody measured it."""
+
     trial: str
     exit_code: int | None
-    seconds: float
+    seconds: float | None
     timed_out: bool = False
     killed_processes: int = 0
     step: str = ""
@@ -360,15 +366,16 @@ class ResourcePeaked(Event, frozen=True, kw_only=True):
 
 
 class TrialFinished(Event, frozen=True, kw_only=True):
-    """`outcome`: scored, unscored, refused, cancelled. `passed` is None unless scored. Cost None: unknown;
-    `cost_partial`: some of it is, so that `cost_usd` is a lower bound. `model_calls` None: the engine sees none of
-    the agent's calls; `model_failures` of them were not answered, `model_retries` of these were followed by another."""
+    """`outcome`: scored, unscored, refused, cancelled. `passed` is None unless scored. `seconds` None: it
+    never ran, or nobody measured it. Cost None: unknown; `cost_partial`: some of it is, so that `cost_usd` is a lower
+    bound. `model_calls` None: the engine sees none of the agent's calls; `model_failures` of them were not answered,
+    `model_retries` of these were followed by another."""
 
     trial: str
     outcome: str
     reward: float | None = None
     passed: bool | None = None
-    seconds: float = 0
+    seconds: float | None = None
     agent_seconds: float | None = None
     tokens_in: int | None = None
     tokens_cached: int | None = None

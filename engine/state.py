@@ -139,7 +139,7 @@ class RunState:
     def took(self) -> float | None:
         """Seconds that a run took which is over, else up to its last sign of life. None: nothing says so."""
         if self.finished is not None:
-            return self.finished.seconds if self.finished.seconds or self.started_at is not None else None
+            return self.finished.seconds
         return self.elapsed(self.last_event_at) if self.last_event_at is not None else None
 
     def eta(self, now: datetime) -> float | None:
@@ -267,7 +267,7 @@ class RunState:
     def _run_finished(self, event: ev.RunFinished) -> None:
         self.finished = msgspec.structs.replace(event, reason=clean_line(event.reason))
         self.paused = False
-        self._end_session(event.seconds)
+        self._end_session(event.seconds or 0.0)
 
     def _trial_waiting(self, event: ev.TrialWaiting) -> None:
         trial = self.trials[event.trial]
@@ -279,7 +279,7 @@ class RunState:
         self._move(trial, RUNNING)
         trial.run_number = event.run_number
         trial.project = clean_line(event.project)
-        trial.started_at = event.at
+        trial.started_at = None if event.untimed else event.at
         trial.waiting_for = ""
         trial.activity = ""
         trial.phases.clear()  # what was observed from outside gives way to the trial's own account
@@ -392,7 +392,8 @@ class RunState:
     def _agent_finished(self, event: ev.AgentFinished) -> None:
         trial = self.trials[event.trial]
         trial.agent_exit = event.exit_code
-        trial.agent_seconds = (trial.agent_seconds or 0.0) + event.seconds
+        if event.seconds is not None:
+            trial.agent_seconds = (trial.agent_seconds or 0.0) + event.seconds
         trial.timed_out = trial.timed_out or event.timed_out
 
     def _files_changed(self, event: ev.FilesChanged) -> None:
@@ -417,9 +418,8 @@ class RunState:
         self._move(trial, state)
         trial.reward = event.reward
         trial.passed = event.passed
-        told = event.seconds or trial.started_at is not None  # no start and no duration: nobody measured it
-        trial.seconds = event.seconds if told else None
-        trial.finished_at = event.at
+        trial.seconds = event.seconds
+        trial.finished_at = None if event.untimed else event.at
         trial.phase = None
         trial.activity = ""
         trial.timed_out = event.timed_out

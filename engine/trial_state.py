@@ -149,7 +149,7 @@ class TrialState(msgspec.Struct, kw_only=True):
     @property
     def ran(self) -> bool:
         """It was started, or has a verdict: other systems and tables needn't tell when."""
-        return self.started_at is not None or self.passed is not None
+        return self.started_at is not None or self.run_number > len(self.earlier) or self.passed is not None
 
     @property
     def cost_is_complete(self) -> bool:
@@ -179,8 +179,8 @@ class TrialState(msgspec.Struct, kw_only=True):
         return [use for use in self.services.values() if use.sampled and use.state != "removed"]
 
     def elapsed(self, now: datetime) -> float | None:
-        """Seconds since its start, or the measured total once it is over."""
-        if self.seconds is not None:
+        """Seconds since its start, or the measured total once it is over. None: nobody knows."""
+        if self.seconds is not None or self.done:
             return self.seconds
         return max(0.0, (now - self.started_at).total_seconds()) if self.started_at else None
 

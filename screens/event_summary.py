@@ -158,7 +158,7 @@ def summary_of_events(folder: Path, stamp: Stamp) -> RunSummary:
     plan = found.plan
     last_at = last.at if last is not None else found.last_at
     seconds = found.finished.seconds if found.finished is not None else None
-    if seconds is None and found.started_at is not None and last_at is not None:
+    if seconds is None and found.finished is None and found.started_at is not None and last_at is not None:
         seconds = max(0.0, (last_at - found.started_at).total_seconds())
     return RunSummary(
         folder=folder,

@@ -44,7 +44,7 @@ def _of_arm(trials: Iterable[TrialState]) -> list[TrialOutcome]:
 def outcome_of(trial: TrialState, *, priced: bool = False) -> TrialOutcome:
     """`priced`: something in this arm has a known cost, so that a trial which never started cost a known 0."""
     scored = trial.state in (trial_state.PASSED, trial_state.FAILED)
-    never_ran = trial.state in _NEVER_RAN and trial.started_at is None and trial.cost_usd is None
+    never_ran = trial.state in _NEVER_RAN and not trial.ran and trial.cost_usd is None
     return TrialOutcome(
         task=trial.task,
         arm=trial.arm,

@@ -16,10 +16,12 @@ def finished(
     trial: str, known: Attempt | None, result: AttemptResult, issues: tuple[Issue, ...], began: datetime | None
 ) -> Iterator[ev.AnyEvent]:
     """With a record. `known` None: no event told of the attempt, its times are the record's own."""
-    start = (known.started_at if known else None) or result.agent_started or began or ev.now()
-    end = (known.ended_at if known else None) or result.verifier_finished or result.agent_finished or start
+    told_start = (known.started_at if known else None) or result.agent_started
+    told_end = (known.ended_at if known else None) or result.verifier_finished or result.agent_finished
+    start = told_start or began or ev.now()
+    end = told_end or start
     if known is None or known.started_at is None:
-        yield ev.TrialStarted(at=start, trial=trial)
+        yield ev.TrialStarted(at=start, untimed=told_start is None, trial=trial)
         yield from _phases_of(trial, result)
     agent_seconds = known.agent_seconds if known is not None else None
     if agent_seconds is None:
@@ -33,7 +35,7 @@ def finished(
             at=end,
             trial=trial,
             exit_code=result.exit_code,
-            seconds=agent_seconds or 0.0,
+            seconds=agent_seconds,
             timed_out=result.timed_out,
         )
     for artifact in result.artifacts:
@@ -53,11 +55,12 @@ def finished(
     scored = result.reward is not None
     yield ev.TrialFinished(
         at=end,
+        untimed=told_end is None,
         trial=trial,
         outcome="scored" if scored else "cancelled" if result.status == "skipped" else "unscored",
         reward=result.reward,
         passed=result.reward == 1 if scored else None,
-        seconds=seconds_between(start, end) or 0.0,
+        seconds=seconds_between(told_start, told_end),
         agent_seconds=agent_seconds,
         tokens_in=result.tokens_in,
         tokens_out=result.tokens_out,
@@ -72,7 +75,7 @@ def without_record(
     """The run is over, and this attempt has no `result.json` that can be read. One that never began was cancelled."""
     if known is None or known.started_at is None or cancelled:
         seconds = seconds_between(known.started_at, at) if known is not None else None
-        yield ev.TrialFinished(at=at, trial=trial, outcome="cancelled", seconds=seconds or 0.0)
+        yield ev.TrialFinished(at=at, trial=trial, outcome="cancelled", seconds=seconds)
         return
     what = "is not whole JSON" if data else "is missing"
     place = (Evidence(RESULT, what, RESULT if data else "", 0),)
@@ -81,7 +84,7 @@ def without_record(
         at=at, trial=trial, issue=Issue(Severity.FATAL, None, Code.VERIFIER_RESULT_INVALID, message, place)
     )
     seconds = seconds_between(known.started_at, known.ended_at or at)
-    yield ev.TrialFinished(at=at, trial=trial, outcome="unscored", seconds=seconds or 0.0)
+    yield ev.TrialFinished(at=at, trial=trial, outcome="unscored", seconds=seconds)
 
 
 def _missing_verdict(result: AttemptResult) -> Iterator[Issue]:

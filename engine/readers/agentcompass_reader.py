@@ -297,7 +297,7 @@ class AgentCompassReader:
             place = (Evidence("run_info.json", reason, "run_info.json", 0),)
             yield ev.RunIssue(at=at, issue=Issue(Severity.FATAL, None, Code.ENGINE_FAILED, reason, place))
         code = _CANCELLED if status == "cancelled" else _UNSCORED if self._unscored else 0
-        seconds = seconds_between(self._began(), at) or 0.0
+        seconds = seconds_between(self._began(), at)
         words = "" if status == "completed" else f"{status}: {reason}" if reason else status
         yield ev.RunFinished(at=at, exit_code=code, seconds=seconds, reason=words)
 

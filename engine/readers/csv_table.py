@@ -74,16 +74,17 @@ class CsvReader:
                 number = 1
                 for earlier in discarded.pop((row.arm, row.task), []):
                     reason = f"discarded, row {earlier.row}"
-                    yield ev.TrialStarted(at=at, trial=trial, run_number=number)
+                    yield ev.TrialStarted(at=at, untimed=True, trial=trial, run_number=number)
                     yield ev.TrialInterrupted(
-                        at=at, trial=trial, run_number=number, reason=reason, cost_usd=earlier.cost_usd
+                        at=at, untimed=True, trial=trial, run_number=number, reason=reason, cost_usd=earlier.cost_usd
                     )
                     number += 1
                 if number > 1 and not row.discarded:
-                    yield ev.TrialStarted(at=at, trial=trial, run_number=number)
+                    yield ev.TrialStarted(at=at, untimed=True, trial=trial, run_number=number)
             if before != row and not row.discarded:
                 yield ev.TrialFinished(
                     at=at,
+                    untimed=True,
                     trial=trial,
                     outcome="unscored" if row.passed is None else "scored",
                     reward=None if row.passed is None else float(row.passed),
@@ -92,7 +93,7 @@ class CsvReader:
                 )
         self._known = kept
         unscored = any(row.passed is None for row in kept.values())
-        yield ev.RunFinished(at=at, exit_code=3 if unscored else 0, seconds=0.0)
+        yield ev.RunFinished(at=at, untimed=True, exit_code=3 if unscored else 0, seconds=None)
 
     def _plan(self, table: OutcomeTable, kept: dict[str, OutcomeRow], at: datetime) -> ev.RunPlanned:
         by_task: dict[tuple[str, str], int] = {}

@@ -361,7 +361,7 @@ class HarborReader:
         self._over = ev.RunFinished(
             at=at,
             exit_code=code,
-            seconds=seconds_between(self._began(), at) or 0.0,
+            seconds=seconds_between(self._began(), at),
             reason="cancelled" if code == _CANCELLED else "done",
         )
         yield self._over

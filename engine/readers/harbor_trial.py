@@ -153,7 +153,12 @@ class _Story:
         self.timed_out = any(raised.type == "AgentTimeoutError" for raised in record.raised)
 
     def told(self, retries: list[Retry]) -> Iterator[ev.AnyEvent]:
-        yield ev.TrialStarted(at=self.start, trial=self.name, run_number=max(self.trial.run_number, len(retries) + 1))
+        yield ev.TrialStarted(
+            at=self.start,
+            untimed=self.record.started is None,
+            trial=self.name,
+            run_number=max(self.trial.run_number, len(retries) + 1),
+        )
         for retry in retries:
             yield ev.IssueRaised(at=self.start, trial=self.name, issue=_thrown_away(retry))
         for timed in self.record.phases:
@@ -182,7 +187,7 @@ class _Story:
                 at=max(start, end),
                 trial=self.name,
                 exit_code=evidence.agent_exit(self.folder, timed.step),
-                seconds=seconds or 0.0,
+                seconds=seconds,
                 timed_out=failed is not None and failed.type == "AgentTimeoutError",
                 step=timed.step,
             )
@@ -275,15 +280,18 @@ class _Story:
     def _finished(self) -> ev.TrialFinished:
         record, reward = self.record, self.record.verdict.reward
         outcome = "cancelled" if record.cancelled else "unscored" if reward is None else "scored"
-        agent = [seconds_between(timed.start, timed.end) for timed in record.phases if timed.phase is Phase.AGENT]
+        ends = [moment for moment in _moments(record) if moment is not None]
+        spans = (seconds_between(timed.start, timed.end) for timed in record.phases if timed.phase is Phase.AGENT)
+        agent = [seconds for seconds in spans if seconds is not None]
         return ev.TrialFinished(
             at=self.end,
+            untimed=all(moment is None for moment in _moments(record)),
             trial=self.name,
             outcome=outcome,
             reward=reward,
             passed=reward == ACCEPTED if outcome == "scored" else None,
-            seconds=seconds_between(self.start, self.end) or 0.0,
-            agent_seconds=sum(seconds or 0.0 for seconds in agent) if agent else None,
+            seconds=seconds_between(record.started, max(ends)) if ends else None,
+            agent_seconds=sum(agent) if agent else None,
             tokens_in=record.usage.tokens_in,
             tokens_cached=record.usage.tokens_cached,
             tokens_out=record.usage.tokens_out,

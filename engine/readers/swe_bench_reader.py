@@ -194,7 +194,8 @@ class SweBenchReader:
     ) -> Iterator[ev.AnyEvent]:
         report = self._reports.get(item.model)
         at = log.last or self._written()
-        self._times.append(at)
+        if log.last is not None:
+            self._times.append(log.last)
         resolved = found.resolved if found is not None else None
         if resolved is None and ending in (Ending.RESOLVED, Ending.UNRESOLVED) and not broken and not log.broke:
             resolved = ending is Ending.RESOLVED
@@ -222,11 +223,12 @@ class SweBenchReader:
         )
         yield ev.TrialFinished(
             at=at,
+            untimed=log.last is None,
             trial=item.trial,
             outcome="scored" if resolved is not None else "cancelled" if ending is Ending.MISSING else "unscored",
             reward=reward,
             passed=resolved,
-            seconds=seconds_between(log.began, at) or 0.0,
+            seconds=seconds_between(log.began, log.last),
             cost_usd=report.costs.get(item.name) if report is not None else None,
         )
 
@@ -276,8 +278,8 @@ class SweBenchReader:
             return
         self._over = True
         at = max(self._times, default=self._written())
-        seconds = seconds_between(min(self._times, default=at), at) or 0.0
-        yield ev.RunFinished(at=at, exit_code=3 if self._unscored else 0, seconds=seconds)
+        seconds = seconds_between(min(self._times), at) if self._times else None
+        yield ev.RunFinished(at=at, untimed=not self._times, exit_code=3 if self._unscored else 0, seconds=seconds)
 
 
 def _joined(model: str, run_id: str) -> str:

@@ -281,7 +281,7 @@ class TerminalBenchReader:
                 yield ev.EngineStopped(at=last, reason="no sign of life any more")
             return
         scored = all(trial.scored for trial in self._trials.values())
-        seconds = seconds_between(self._began(), last) or 0.0
+        seconds = seconds_between(self._began(), last) if self._first or self._last else None
         self._over = ev.RunFinished(at=last, exit_code=0 if scored else _UNSCORED, seconds=seconds, reason="done")
         yield self._over
 

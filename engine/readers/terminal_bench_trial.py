@@ -74,7 +74,7 @@ def story(trial: str, folder: Path, value: object) -> list[ev.AnyEvent]:
     mode = values.text(values.within(value, "failure_mode"))
     resolved = values.within(value, "is_resolved")
     reward = float(resolved) if isinstance(resolved, bool) else None
-    told: list[ev.AnyEvent] = [ev.TrialStarted(at=start, trial=trial)]
+    told: list[ev.AnyEvent] = [ev.TrialStarted(at=start, untimed=not known, trial=trial)]
     told += _phases(trial, moments, start, end, mode)
     if (issue := _issue(folder, mode)) is not None:
         at = moments["agent_ended"] if issue.phase is Phase.AGENT else moments["test_ended"]
@@ -96,11 +96,12 @@ def story(trial: str, folder: Path, value: object) -> list[ev.AnyEvent]:
     told.append(
         ev.TrialFinished(
             at=end,
+            untimed=not known,
             trial=trial,
             outcome="unscored" if reward is None else "scored",
             reward=reward,
             passed=None if reward is None else reward == 1.0,
-            seconds=seconds_between(start, end) or 0.0,
+            seconds=seconds_between(start, end) if len(known) > 1 else None,
             agent_seconds=seconds_between(moments["agent_started"], moments["agent_ended"]),
             tokens_in=tokens_in,
             tokens_out=tokens_out,
@@ -134,7 +135,7 @@ def _phases(
                 at=max(first, last),
                 trial=trial,
                 exit_code=None,
-                seconds=seconds_between(first, last) or 0.0,
+                seconds=seconds_between(began, ended),
                 timed_out=mode == _TIMED_OUT,
             )
         yield ev.PhaseFinished(

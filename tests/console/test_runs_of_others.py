@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 
 from console import plain_output
 from console.commands.cancel import cancel
@@ -239,3 +240,26 @@ def test_the_shared_runs_show_what_is_known_of_them(capsys: pytest.CaptureFixtur
         (202, 400, "terminal-bench"),
         (210, 400, "terminal-bench"),
     ]
+
+
+# --- what nobody knows ---
+
+
+def test_a_table_s_times_are_unknown_and_not_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text("task,arm,reward\na,x,1\na,y,0\n")
+    with pytest.raises(typer.Exit):
+        watch([str(table)], plain=True)
+    out = capsys.readouterr().out
+    assert "—        ✓ passed     a · x · reward 1.00 · 1 of 2 done\n" in out
+    assert "—        · finished   2 of 2 done · time unknown\n" in out
+    assert "took     unknown" in out
+    assert "trials   2 (1 task × 2 arms × 1 attempt)\n" in out, "neither seed nor concurrency is known"
+    show(str(table))
+    assert "took     unknown" in capsys.readouterr().out
+    show(str(table), as_json=True)
+    document = json.loads(capsys.readouterr().out)
+    assert document["run"]["seconds"] is None
+    assert {(one["started_at"], one["finished_at"], one["seconds"]) for one in document["trials"]} == {
+        (None, None, None)
+    }

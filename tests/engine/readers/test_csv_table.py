@@ -42,6 +42,18 @@ def test_a_table_that_is_named_is_a_finished_run_of_its_arms(tmp_path: Path) -> 
     assert all(trial.seconds is None for trial in state.trials.values())  # nobody measured it
 
 
+DISCARDED = "task,arm,attempt,reward,cost,discarded\nt1,A,1,0,1,1\nt1,A,2,1,2,0\nt2,A,1,1,2,0\n"
+
+
+def test_a_table_knows_no_time_also_of_attempts_that_were_made_again(tmp_path: Path) -> None:
+    state, _ = state_of(written(tmp_path, DISCARDED))
+    assert {(trial.state, len(trial.earlier)) for trial in state.trials.values()} == {("passed", 1), ("passed", 0)}
+    for trial in state.trials.values():
+        assert (trial.started_at, trial.finished_at, trial.seconds) == (None, None, None)
+        assert trial.elapsed(ev.now()) is None
+    assert state.finished is not None and state.finished.seconds is None and state.took is None
+
+
 @pytest.mark.parametrize("text", [PAIRED, LONG, "trial,arm,attempt,reward,cost\nt1,A,1,0,4\nt1,A,2,1,1\nt1,B,1,1,1\n"])
 def test_the_numbers_are_those_of_the_table_itself(tmp_path: Path, text: str) -> None:
     path = written(tmp_path, text)

@@ -60,6 +60,21 @@ def test_a_record_that_ends_before_it_began_lasts_as_long_as_its_phases(job_fold
     assert trial.seconds == sum(span.seconds or 0.0 for span in trial.phases) > 0
 
 
+def test_times_that_a_record_lacks_are_unknown(job_folder: Path) -> None:
+    job = Job(job_folder)
+    none: dict[str, Any] = dict.fromkeys(
+        ("environment_setup", "agent_setup", "agent_execution", "verifier", "started_at")
+    )
+    job.end("one__a", **none, finished_at=None)
+    job.end("one__b", **none)
+    job.says(60, finished=True)
+    trials = foreign.state_of(job_folder)[0].trials
+    assert (trials["one__a"].state, trials["one__a"].started_at, trials["one__a"].finished_at) == ("passed", None, None)
+    assert trials["one__b"].finished_at is not None
+    assert [trial.seconds for trial in trials.values()] == [None, None]
+    assert [trial.agent_seconds for trial in trials.values()] == [None, None]
+
+
 def test_a_folder_that_somebody_keeps_in_a_job_is_no_trial_case_82(job_folder: Path) -> None:
     job = Job(job_folder)
     job.end("one__aaaaaaa")

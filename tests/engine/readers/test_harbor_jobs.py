@@ -93,6 +93,7 @@ def test_every_time_adds_up() -> None:
             assert all(span.seconds is not None and span.seconds >= 0 for span in trial.phases)
             assert all(trial.started_at <= span.started_at <= trial.finished_at for span in trial.phases)
         if state.finished is not None:
+            assert state.finished.seconds is not None
             assert max((t.seconds or 0.0) for t in state.trials.values()) <= state.finished.seconds
     assert seen == 21
 

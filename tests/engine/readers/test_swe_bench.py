@@ -139,6 +139,13 @@ def test_a_report_alone_opens_by_its_path(whole: Path) -> None:
     assert [log.path for log in opened.logs("a__b-1")] == [path]
 
 
+def test_a_report_alone_knows_no_time(tmp_path: Path) -> None:
+    state, _ = state_of(summary(tmp_path, resolved=["a__b-1"], completed=["a__b-1"], submitted=["a__b-1"]))
+    [found] = state.trials.values()
+    assert (found.state, found.seconds, found.started_at, found.finished_at) == ("passed", None, None, None)
+    assert state.finished is not None and state.finished.seconds is None and state.took is None
+
+
 def test_dots_in_names_are_told_apart_by_the_logs(whole: Path) -> None:
     state, _ = state_of(whole / f"{MODEL}.{RUN}.json")
     assert state.plan is not None

@@ -206,6 +206,20 @@ def test_failure_modes_keep_their_name(
     assert issue.message.startswith(f"{mode}: ")
 
 
+def test_times_that_a_record_lacks_are_unknown(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", ("a", "b"), start_time=None)
+    nothing: dict[str, Any] = {
+        f"{name}_at": None for name in ("trial_started", "agent_started", "agent_ended", "test_started", "test_ended")
+    }
+    end_trial(run, "a", **nothing, trial_ended_at=None)
+    end_trial(run, "b", **nothing)
+    (run / "results.json").write_text("{}")
+    found = {trial.task: trial for trial in state_of(run).trials.values()}
+    assert (found["a"].state, found["a"].started_at, found["a"].finished_at) == ("passed", None, None)
+    assert [trial.seconds for trial in found.values()] == [None, None]
+    assert found["b"].finished_at is not None
+
+
 def test_a_run_that_grows_is_live_and_then_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run(tmp_path / "run")
     watching = Watching(run, monkeypatch)
