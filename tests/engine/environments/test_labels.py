@@ -62,6 +62,6 @@ def test_an_ended_process_is_a_dead_owner() -> None:
     assert not labels.owner_alive(owner)
 
 
-@pytest.mark.parametrize("label", ["", "nonsense", "1:2", f"{os.getpid()}"])
+@pytest.mark.parametrize("label", ["", "nonsense", "1:2", pytest.param(f"{os.getpid()}", id="no-start-time")])
 def test_an_owner_that_cannot_be_read_is_left_alone(label: str) -> None:
     assert labels.owner_alive(label)
