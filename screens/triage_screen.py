@@ -166,7 +166,7 @@ class TriageScreen(DeckScreen[None]):
             self.desk.look_through()
         with self._sorting.timed():
             counting = self._looked_through and self.desk.ready and not self.desk.looking_at
-        self.walk.refresh(self.desk.queue(), blind=self.cover.on, counting=counting)
+            self.walk.refresh(self.desk.queue(), blind=self.cover.on, counting=counting)
         if self.walk.current is None and self._looked_through and self.desk.ready:
             if self._begin_at in self.source.state.trials:
                 self._go(str(self._begin_at))
@@ -325,7 +325,8 @@ class TriageScreen(DeckScreen[None]):
         self._show_all()
 
     def on_line_table_opened(self, event: LineTable.Opened) -> None:
-        self.action_open()
+        if self.is_current:
+            self.action_open()
 
     def action_open(self) -> None:
         """The trial's own screen names its arm: where that is hidden, it is asked first."""

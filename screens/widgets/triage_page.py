@@ -24,6 +24,9 @@ from screens.widgets.triage_logs import TriageLogs
 
 NARROW = 100
 """Columns below which one log is shown at a time."""
+_INDENT = " " * 5
+_WHOLE, _TALL = 4, 30
+"""Lines at most for what a finding's own line has no room for, on a screen of so many rows; half of them on others."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class TriagePage(Vertical):
         yield SaidLines(id="case")
         yield TimelineLine(id="timeline")
         yield FindingList(self._hiding.text, self._place_words)
+        yield SaidLines(id="whole")
         yield SaidLines(id="people")
         yield TriageLogs(self._hiding.log)
         yield TriageFacts(self._hiding)
@@ -88,6 +92,7 @@ class TriagePage(Vertical):
         self.case = None
         self.query_one("#case", SaidLines).set([([(text, "deck--dim")], [])])
         self.query_one("#people", SaidLines).set([])
+        self.query_one("#whole", SaidLines).set([])
         self._show_parts()
 
     def show_case(self, case: Case) -> None:
@@ -182,11 +187,20 @@ class TriagePage(Vertical):
         if self.case is None:
             return
         chosen = self.findings.chosen
+        self._show_whole(chosen)
         places = side_by_side(self._places, self._source.logs(self.case.trial.trial), chosen)
         leads = self._places[chosen] if 0 <= chosen < len(self._places) else []
         front = next((at for at, place in enumerate(places) if leads and place.log.path == leads[0].log.path), 0)
         self.logs.narrow = self.screen.size.width < NARROW
         self.logs.set_places(places, front)
+
+    def _show_whole(self, chosen: int) -> None:
+        size = self.screen.size
+        most = _WHOLE if size.height >= _TALL else _WHOLE // 2
+        lines = self.findings.in_full(chosen, size.width, len(_INDENT))
+        if len(lines) > most:
+            lines = [*lines[: most - 1], f"{lines[most - 1]} …"]
+        self.query_one("#whole", SaidLines).set([([(_INDENT + line, "deck--dim")], []) for line in lines])
 
     def on_finding_list_moved(self, event: FindingList.Moved) -> None:
         event.stop()
