@@ -55,6 +55,42 @@ def test_a_file_that_became_shorter_is_read_on_from_its_end(tmp_path: Path) -> N
     followed.close()
 
 
+def test_of_a_line_without_any_bound_the_beginning_is_kept_and_the_next_line_comes_whole_case_29(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "lines"
+    append(path, b"one\n" + b"x" * 5_000_000)
+    followed = FollowedFile(path, longest=100_000)
+    assert followed.new_lines(1_000) == [b"one"]
+    assert followed.new_lines(1_000) == [b"x" * 100_000]
+    assert followed.new_lines(1_000) == []
+    append(path, b"x" * 3_000_000)
+    assert followed.new_lines(1_000) == []
+    append(path, b"x\nnext\n")
+    assert followed.new_lines(1_000) == [b"next"]
+    append(path, b"y" * 300_000 + b"\nlast\n")
+    assert followed.new_lines(1_000) == [b"y" * 100_000]
+    assert followed.new_lines(1_000) == [b"last"]
+    followed.close()
+
+
+def test_a_copy_that_is_put_in_the_files_place_is_read_on_from_where_the_first_one_ended(tmp_path: Path) -> None:
+    """As rsync does it with a run that goes on elsewhere."""
+    path = tmp_path / "lines"
+    append(path, b"one\ntwo\n")
+    followed = FollowedFile(path)
+    assert followed.new_lines() == [b"one", b"two"]
+    for more, new in ((b"", []), (b"three\n", [b"three"]), (b"three\nfour\n", [b"four"])):
+        append(tmp_path / "copy", b"one\ntwo\n" + more)
+        (tmp_path / "copy").rename(path)
+        assert followed.new_lines() == new
+    path.unlink()
+    assert followed.new_lines() == []
+    os.mkfifo(path)
+    assert followed.new_lines() == []
+    followed.close()
+
+
 def test_a_line_longer_than_the_bound_comes_whole_case_29(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     append(path, b"x" * 200_000 + b"\nnext\n")
