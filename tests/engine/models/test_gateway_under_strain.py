@@ -144,7 +144,7 @@ async def test_packed_answers_come_unpacked_and_are_read(packed: Callable[[bytes
     assert opened.calls[0].stop is Stop.END
 
 
-@pytest.mark.parametrize("body", [gzip.compress(chat_answer())[:-9], b"not packed at all"])
+@pytest.mark.parametrize("body", [gzip.compress(chat_answer())[:-9], b"not packed at all"], ids=["cut", "not packed"])
 async def test_a_packed_answer_that_is_none_breaks_and_is_told(body: bytes) -> None:
     async with played(saying(answer(body, "content-encoding: gzip"))) as opened:
         await broken(opened, stream=False)
