@@ -6,12 +6,14 @@ Exit codes: 0 every trial scored, 3 unscored trials, 2 wrong usage, 130 interrup
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from console.errors import clear_errors
+from console.help_words import WordedCommand
 from console.runs_dir import RUNS_DIR
 
 COMMANDS = (
@@ -51,7 +53,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def start(
     context: typer.Context,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Without a command: the list of runs."""
@@ -72,12 +74,16 @@ def main() -> None:
 
     first = sys.argv[1] if len(sys.argv) > 1 else ""
     wanted = first if first in COMMANDS else None
-    for name in COMMANDS if wanted is None else (wanted,):
+    add_commands(app, COMMANDS if wanted is None else (wanted,))
+    with clear_errors():
+        app(prog_name="trialdeck")
+
+
+def add_commands(program: typer.Typer, names: Iterable[str]) -> None:
+    for name in names:
         module = importlib.import_module(f"console.commands.{name}")
         command = getattr(module, name)
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
+            program.add_typer(command, name=name)
         else:
-            app.command(name)(command)
-    with clear_errors():
-        app(prog_name="trialdeck")
+            program.command(name, cls=WordedCommand)(command)

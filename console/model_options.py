@@ -41,7 +41,7 @@ KeyFile = Annotated[
 Effort = Annotated[
     str | None, typer.Option("--effort", help="How hard it shall think, in the provider's words.", metavar="WORD")
 ]
-Key = Annotated[str | None, typer.Option("--model-api-key", hidden=True)]
+Key = Annotated[str | None, typer.Option("--model-api-key", hidden=True, metavar="KEY")]
 
 
 def defaults_of(options: Mapping[str, str | None]) -> dict[str, str]:

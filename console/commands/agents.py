@@ -15,7 +15,7 @@ from engine.agents.harbor.listing import HarborAgentInfo, harbor_agents
 
 
 def agents(
-    name: Annotated[str, typer.Argument(help="One agent; else all of them.", metavar="[NAME]")] = "",
+    name: Annotated[str, typer.Argument(help="One agent; else all of them.", metavar="NAME")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document.")] = False,
 ) -> None:
     """List the agents: model protocols, MCP transports and skills that each takes, how it is brought in, parameters."""

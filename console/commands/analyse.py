@@ -36,7 +36,8 @@ def analyse(
         list[str] | None, typer.Option("--weight", metavar="BENCHMARK=NUMBER", help="In the index; else all equal.")
     ] = None,
     attempts: Annotated[
-        int | None, typer.Option(min=1, help="Stated attempts of a task for the index; else those of the plans.")
+        int | None,
+        typer.Option(min=1, help="Stated attempts of a task for the index; else those of the plans.", metavar="N"),
     ] = None,
     families: Annotated[
         str,
@@ -61,7 +62,7 @@ def analyse(
     html: Annotated[str, typer.Option(metavar="FILE", help="Write an HTML page; `-`: stdout.")] = "",
     svg: Annotated[str, typer.Option(metavar="FILE", help="Write the plots as a picture; `-`: stdout.")] = "",
     plain: Annotated[bool, typer.Option("--plain", help="Text instead of the console.")] = False,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
 ) -> None:
     """Ranks, an index over benchmarks, difficulty, time, cost, steps, effort. Runs over one task set are attempts. In a
     terminal they open live; into a pipe they are text."""

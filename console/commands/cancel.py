@@ -19,9 +19,11 @@ from engine.state import RunState
 
 def cancel(
     run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
-    trial: Annotated[str, typer.Option(help="Only this trial: its name, or the beginning of it.")] = "",
+    trial: Annotated[
+        str, typer.Option(help="Only this trial: its name, or the beginning of it.", metavar="TRIAL")
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Don't wait for the clean-up of each trial.")] = False,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
 ) -> None:
     """Cancel a run that goes on, or one of its trials. Verdicts stay; `trialdeck resume` goes on later."""
     if trial and force:

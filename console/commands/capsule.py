@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from console.errors import Unusable, say
+from console.help_words import WordedCommand
 from console.out import Out
 
 SCHEMA = "trialdeck.capsules/1"
@@ -18,11 +19,11 @@ capsule = typer.Typer(
 )
 
 Tag = Annotated[str, typer.Argument(help="A capsule, like node24-v1.", metavar="TAG")]
-MaybeTag = Annotated[str, typer.Argument(help="One capsule; else all that are built.", metavar="[TAG]")]
+MaybeTag = Annotated[str, typer.Argument(help="One capsule; else all that are built.", metavar="TAG")]
 AsJson = Annotated[bool, typer.Option("--json", help="A JSON document.")]
 
 
-@capsule.command("list")
+@capsule.command("list", cls=WordedCommand)
 def list_capsules(as_json: AsJson = False) -> None:
     """List the capsules that are built here, and those that can be."""
     from engine.agents.capsules.recipes import RECIPES
@@ -47,7 +48,7 @@ def list_capsules(as_json: AsJson = False) -> None:
         out.line(f"{row['tag']:<{wide}}  not built: {row['summary']}{downloads}")
 
 
-@capsule.command()
+@capsule.command(cls=WordedCommand)
 def build(tag: Tag, as_json: AsJson = False) -> None:
     """Build a capsule ahead of a run; one that is there stays."""
     from engine.agents.capsules.build import build as build_capsule
@@ -61,7 +62,7 @@ def build(tag: Tag, as_json: AsJson = False) -> None:
         out.line(f"{tag}  {_state(row)}")
 
 
-@capsule.command()
+@capsule.command(cls=WordedCommand)
 def check(tag: MaybeTag = "", as_json: AsJson = False) -> None:
     """Read every file again; exit code 2 where one has changed since it was built."""
     from engine.agents.capsules.store import tags
@@ -78,7 +79,7 @@ def check(tag: MaybeTag = "", as_json: AsJson = False) -> None:
         raise typer.Exit(2)
 
 
-@capsule.command()
+@capsule.command(cls=WordedCommand)
 def remove(tag: Tag) -> None:
     """Remove a capsule, also from a trial that works with it now."""
     from engine.agents.capsules.store import remove as remove_capsule

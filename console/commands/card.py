@@ -11,6 +11,7 @@ import typer
 from console.card_template import TEMPLATE
 from console.errors import Unusable
 from console.find_run import find_run
+from console.help_words import WordedCommand
 from console.out import Out
 from console.plan_text import arm_text
 from console.runs_dir import RUNS_DIR
@@ -26,7 +27,7 @@ card = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Say what a
 CardFile = Annotated[Path, typer.Argument(help="The card's file.", metavar="CARD.toml")]
 
 
-@card.command()
+@card.command(cls=WordedCommand)
 def new(path: CardFile) -> None:
     """Write a card to be filled in; every key is explained in it."""
     if path.suffix != SUFFIX:
@@ -39,7 +40,7 @@ def new(path: CardFile) -> None:
     Out().line(f"{path} written; fill it in, then `trialdeck card check {path}`")
 
 
-@card.command()
+@card.command(cls=WordedCommand)
 def check(path: CardFile) -> None:
     """Read a card, and everything that it names. Exit code 2 where a run of it would not begin."""
     out = Out()
@@ -69,7 +70,7 @@ def check(path: CardFile) -> None:
         raise Unusable(f"{path}: none of its arms can be run here")
 
 
-@card.command("freeze")
+@card.command("freeze", cls=WordedCommand)
 def freeze_card(path: CardFile) -> None:
     """Pin versions and digests of everything that the card names; from then on it is that, or it is refused."""
     frozen = freeze(path)
@@ -78,11 +79,11 @@ def freeze_card(path: CardFile) -> None:
     )
 
 
-@card.command()
+@card.command(cls=WordedCommand)
 def diff(
     a: Annotated[str, typer.Argument(help="A card's file, a run's folder or name.", metavar="A")],
     b: Annotated[str, typer.Argument(help="Another.", metavar="B")],
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document (trialdeck.card-diff/1).")] = False,
 ) -> None:
     """Two cards field by field, and what makes their scores incomparable. Exit code 1 where something does."""

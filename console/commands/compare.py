@@ -44,7 +44,7 @@ def compare(
     self_test: Annotated[
         bool, typer.Option("--self-test", help="Work out the known answers anew; exit code 1 if one is off.")
     ] = False,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
 ) -> None:
     """Compare arms, paired by task. In a terminal the comparison opens live; into a pipe it is text."""
     if self_test:

@@ -19,14 +19,16 @@ SCHEMA = "trialdeck.doctor/1"
 
 
 def doctor(
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are to lie.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are to lie.", metavar="FOLDER")] = RUNS_DIR,
     agent: Annotated[
         str,
         typer.Option(
             help="Check this agent instead, from end to end, with a scripted model.", metavar="NAME[:key=value,…]"
         ),
     ] = "",
-    image: Annotated[str, typer.Option(help="What the agent's tiny task works in.")] = "debian:bookworm-slim",
+    image: Annotated[
+        str, typer.Option(help="What the agent's tiny task works in.", metavar="IMAGE")
+    ] = "debian:bookworm-slim",
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document.")] = False,
 ) -> None:
     """Look at Docker, disk, limits and terminal: ✓ works, ! could be better, ✗ must be mended. Exit code 2 if any ✗."""

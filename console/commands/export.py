@@ -29,10 +29,14 @@ def export(
         bool, typer.Option("--scrub", help="Replace host and user names, paths, ids and allowed variables' values.")
     ] = False,
     binary: Annotated[
-        Binary, typer.Option(help="What a scrubbed copy does with files that are not text and can't be scrubbed.")
+        Binary,
+        typer.Option(
+            help="What a scrubbed copy does with files that are not text and can't be scrubbed.",
+            metavar="leave-out|keep",
+        ),
     ] = Binary.LEAVE_OUT,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
 ) -> None:
     """Copy a run to keep or to hand on; the copy opens in the console and in Harbor's viewer like any other."""
     from console.export_run import export_run

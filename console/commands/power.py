@@ -11,21 +11,30 @@ from console.out import Out
 
 
 def power(
-    tasks: Annotated[int | None, typer.Option(min=1, help="Tasks of the design, one attempt of each per arm.")] = None,
+    tasks: Annotated[
+        int | None, typer.Option(min=1, help="Tasks of the design, one attempt of each per arm.", metavar="N")
+    ] = None,
     discordant: Annotated[
-        float | None, typer.Option(min=0, help="How many of them differ between the arms, as seen or assumed.")
+        float | None,
+        typer.Option(min=0, help="How many of them differ between the arms, as seen or assumed.", metavar="N"),
     ] = None,
     discordance: Annotated[
-        float | None, typer.Option(min=0, max=100, help="The same in percent of the tasks; 16 of 66 are 24.2.")
+        float | None,
+        typer.Option(min=0, max=100, help="The same in percent of the tasks; 16 of 66 are 24.2.", metavar="PERCENT"),
     ] = None,
     standard_error: Annotated[
         float | None,
-        typer.Option("--standard-error", min=0, help="Of A − B in points, where tasks have several attempts."),
+        typer.Option(
+            "--standard-error", min=0, help="Of A − B in points, where tasks have several attempts.", metavar="POINTS"
+        ),
     ] = None,
     difference: Annotated[
-        float | None, typer.Option(min=0, max=100, help="A wanted difference in points: how many tasks does it need?")
+        float | None,
+        typer.Option(
+            min=0, max=100, help="A wanted difference in points: how many tasks does it need?", metavar="POINTS"
+        ),
     ] = None,
-    at: Annotated[float, typer.Option("--power", min=1, max=99, help="In percent.")] = 80.0,
+    at: Annotated[float, typer.Option("--power", min=1, max=99, help="In percent.", metavar="PERCENT")] = 80.0,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document; fractions.")] = False,
 ) -> None:
     """What a paired design detects, in points, and how many tasks a wanted difference needs."""

@@ -33,12 +33,13 @@ def replay(
     context: typer.Context,
     run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
     trial: Annotated[str, typer.Argument(help="The trial: its name or its beginning.", metavar="TRIAL")],
-    times: Annotated[int, typer.Option(min=1, help="How often.")] = 1,
-    concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.")] = 1,
+    times: Annotated[int, typer.Option(min=1, help="How often.", metavar="N")] = 1,
+    concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.", metavar="N")] = 1,
     task: Annotated[
-        Path | None, typer.Option(help="The task's folder, where it is no longer where the run had it.")
+        Path | None,
+        typer.Option(help="The task's folder, where it is no longer where the run had it.", metavar="FOLDER"),
     ] = None,
-    runs_dir: Annotated[Path, typer.Option(help="Where the replay's run folder is made.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where the replay's run folder is made.", metavar="FOLDER")] = RUNS_DIR,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
 ) -> None:

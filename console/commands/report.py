@@ -30,7 +30,7 @@ def report(
     markdown: Annotated[bool, typer.Option("--markdown", help="Markdown to stdout, also without this.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document: sections, lines and tables.")] = False,
     html: Annotated[str, typer.Option(metavar="FILE", help="Write an HTML page; `-`: stdout.")] = "",
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
 ) -> None:
     """Question, population, acceptance rule, budget, result, sensitivity, limits, and what would settle the rest."""
     import msgspec

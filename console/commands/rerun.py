@@ -31,9 +31,9 @@ def rerun(
     run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
     trials: Annotated[
         list[str] | None,
-        typer.Argument(help="Trials, by name or its beginning; none: all that may run again.", metavar="[TRIAL…]"),
+        typer.Argument(help="Trials, by name or its beginning; none: all that may run again.", metavar="TRIAL…"),
     ] = None,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run again, and stop.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,

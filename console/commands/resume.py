@@ -27,8 +27,10 @@ from engine.triage.who import who_am_i
 
 def resume(
     run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
-    concurrency: Annotated[int | None, typer.Option(min=1, help="Another number of trials at once.")] = None,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, help="Another number of trials at once.", metavar="N")
+    ] = None,
     max_cost: Annotated[float | None, typer.Option(min=0, help="Another spend cap.", metavar="USD")] = None,
     model_base_url: Annotated[
         list[str] | None, typer.Option(help="Where the models are now; ARM=URL for one arm.", metavar="URL")
@@ -39,7 +41,7 @@ def resume(
     model_key_file: Annotated[
         list[str] | None, typer.Option(help="A file that holds the key; ARM=FILE.", metavar="FILE")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="None but the one it has.", hidden=True)] = None,
+    model: Annotated[str | None, typer.Option(help="None but the one it has.", hidden=True, metavar="NAME")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what stays and what runs, and stop.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,

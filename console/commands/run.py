@@ -54,16 +54,20 @@ def run(
     effort: Effort = None,
     model_api_key: Key = None,
     arm_name: Annotated[list[str] | None, typer.Option(help="A name for each arm, in order.", metavar="NAME")] = None,
-    attempts: Annotated[int, typer.Option(min=1, help="Attempts of each arm on each task.")] = 1,
-    concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.")] = DEFAULT_CONCURRENCY,
-    runs_dir: Annotated[Path, typer.Option(help="Where run folders are made.")] = RUNS_DIR,
-    name: Annotated[str, typer.Option(help="What the run is called; else after its task set.")] = "",
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the order; drawn and recorded if not given.")] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="Attempts of each arm on each task.", metavar="N")] = 1,
+    concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.", metavar="N")] = DEFAULT_CONCURRENCY,
+    runs_dir: Annotated[Path, typer.Option(help="Where run folders are made.", metavar="FOLDER")] = RUNS_DIR,
+    name: Annotated[str, typer.Option(help="What the run is called; else after its task set.", metavar="NAME")] = "",
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the order; drawn and recorded if not given.", metavar="N")
+    ] = None,
     include: Annotated[
         list[str] | None, typer.Option(help="Only tasks whose ID or name matches.", metavar="GLOB")
     ] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="No task whose ID or name matches.", metavar="GLOB")] = None,
-    timeout_factor: Annotated[float, typer.Option(help="Multiplies the agents' and verifiers' time limits.")] = 1.0,
+    timeout_factor: Annotated[
+        float, typer.Option(help="Multiplies the agents' and verifiers' time limits.", metavar="FACTOR")
+    ] = 1.0,
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="Start nothing more once this is spent.", metavar="USD")
     ] = None,
@@ -79,12 +83,14 @@ def run(
             help="A cause for which `rerun` runs trials again (infrastructure, provider if not given).", metavar="CAUSE"
         ),
     ] = None,
-    retries: Annotated[int, typer.Option(min=0, help="How often `rerun` may run one trial again.")] = 1,
+    retries: Annotated[int, typer.Option(min=0, help="How often `rerun` may run one trial again.", metavar="N")] = 1,
     redo_verdict: Annotated[
         list[Cause] | None,
         typer.Option(help="A cause for which even a trial with a verdict may run again.", metavar="CAUSE"),
     ] = None,
-    keep: Annotated[Keep, typer.Option(help="Which environments stay up for a shell.")] = Keep.NEVER,
+    keep: Annotated[
+        Keep, typer.Option(help="Which environments stay up for a shell.", metavar="never|failed|always")
+    ] = Keep.NEVER,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,

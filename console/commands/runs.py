@@ -27,11 +27,11 @@ which has no issues in it."""
 
 def runs(
     paths: Annotated[
-        list[str] | None, typer.Argument(help="Runs, and folders with runs in or under them.", metavar="PATH")
+        list[str] | None, typer.Argument(help="Runs, and folders with runs in or under them.", metavar="PATH…")
     ] = None,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line (docs/show-json.md).")] = False,
-    limit: Annotated[int, typer.Option(min=0, help="At most so many, newest first; 0: all.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="At most so many, newest first; 0: all.", metavar="N")] = 0,
 ) -> None:
     """List runs of any system: state, progress, pass rates of finished trials, issues, when. Printed as they are
     read."""

@@ -11,6 +11,7 @@ import typer
 
 from console.errors import Unusable
 from console.find_run import find_run
+from console.help_words import WordedCommand
 from console.out import Out
 from console.runs_dir import RUNS_DIR
 from console.scores_text import SCORE_COLUMNS, csv_lines, document, score_lines
@@ -19,7 +20,7 @@ from engine.scorebook.record import Kind, RanBy, Record
 from engine.scorebook.store import Scorebook
 from engine.user_places import scorebook_file
 
-Book = Annotated[Path | None, typer.Option("--book", help="The scorebook's file; else the user's own.")]
+Book = Annotated[Path | None, typer.Option("--book", help="The scorebook's file; else the user's own.", metavar="FILE")]
 
 scores = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keep scores and where each comes from.")
 
@@ -54,28 +55,36 @@ def _pairs(given: list[str]) -> dict[str, str]:
     return found
 
 
-@scores.command()
+@scores.command(cls=WordedCommand)
 def add(
-    benchmark: Annotated[str | None, typer.Option(help="The benchmark's name.")] = None,
-    ran_by: Annotated[RanBy | None, typer.Option(help="Who ran it.")] = None,
-    benchmark_version: Annotated[
-        str | None, typer.Option("--version", help="The benchmark's version or commit.")
+    benchmark: Annotated[str | None, typer.Option(help="The benchmark's name.", metavar="NAME")] = None,
+    ran_by: Annotated[
+        RanBy | None, typer.Option(help="Who ran it.", metavar="provider|maintainer|independent|ours")
     ] = None,
-    metric: Annotated[str | None, typer.Option(help="What is counted; pass@1 if not given.")] = None,
-    value: Annotated[float | None, typer.Option(help="The score; leave it out where the source gives none.")] = None,
-    unit: Annotated[str | None, typer.Option(help="fraction (if not given), points, dollars, …")] = None,
+    benchmark_version: Annotated[
+        str | None, typer.Option("--version", help="The benchmark's version or commit.", metavar="VERSION")
+    ] = None,
+    metric: Annotated[str | None, typer.Option(help="What is counted; pass@1 if not given.", metavar="NAME")] = None,
+    value: Annotated[
+        float | None, typer.Option(help="The score; leave it out where the source gives none.", metavar="NUMBER")
+    ] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="fraction (if not given), points, dollars, …", metavar="UNIT")
+    ] = None,
     of: Annotated[str, typer.Option(help="Passed of assigned, such as 42/80.", metavar="P/A")] = "",
-    low: Annotated[float | None, typer.Option(help="Lower end of its interval.")] = None,
-    high: Annotated[float | None, typer.Option(help="Upper end of its interval.")] = None,
-    model: Annotated[str | None, typer.Option(help="The model.")] = None,
-    agent: Annotated[str | None, typer.Option(help="The agent around it, with its version.")] = None,
+    low: Annotated[float | None, typer.Option(help="Lower end of its interval.", metavar="NUMBER")] = None,
+    high: Annotated[float | None, typer.Option(help="Upper end of its interval.", metavar="NUMBER")] = None,
+    model: Annotated[str | None, typer.Option(help="The model.", metavar="NAME")] = None,
+    agent: Annotated[str | None, typer.Option(help="The agent around it, with its version.", metavar="NAME")] = None,
     config: Annotated[list[str] | None, typer.Option(help="More of the configuration.", metavar="KEY=VALUE")] = None,
-    by_name: Annotated[str | None, typer.Option(help="The name of whoever ran it.")] = None,
+    by_name: Annotated[str | None, typer.Option(help="The name of whoever ran it.", metavar="NAME")] = None,
     address: Annotated[str | None, typer.Option(help="Where it was read.", metavar="URL")] = None,
     made: Annotated[str, typer.Option(help="The date of the result.", metavar="DATE")] = "",
-    read: Annotated[str, typer.Option(help="The date when the source was read; today if not given.")] = "",
+    read: Annotated[
+        str, typer.Option(help="The date when the source was read; today if not given.", metavar="DATE")
+    ] = "",
     snapshot: Annotated[Path | None, typer.Option(help="A copy of the source, to be kept.", metavar="FILE")] = None,
-    note: Annotated[str | None, typer.Option(help="Anything else.")] = None,
+    note: Annotated[str | None, typer.Option(help="Anything else.", metavar="TEXT")] = None,
     corrects: Annotated[
         int | None,
         typer.Option(help="This is what record N should have said, where it differs; N stays as it is.", metavar="N"),
@@ -89,7 +98,7 @@ def add(
     arm: Annotated[
         list[str] | None, typer.Option("--arm", help="With --from: this arm alone; again for more.", metavar="NAME")
     ] = None,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
     book: Book = None,
 ) -> None:
     """Add a score, or a correction of one. What the source doesn't say is left out, and stays unknown."""
@@ -138,10 +147,10 @@ def add(
         Out().line(f"record {place.add(kept_record).id} added to {place.path}")
 
 
-@scores.command("list")
+@scores.command("list", cls=WordedCommand)
 def list_scores(
-    benchmark: Annotated[str, typer.Option(help="Only this benchmark.")] = "",
-    model: Annotated[str, typer.Option(help="Only models whose name has this in it.")] = "",
+    benchmark: Annotated[str, typer.Option(help="Only this benchmark.", metavar="NAME")] = "",
+    model: Annotated[str, typer.Option(help="Only models whose name has this in it.", metavar="NAME")] = "",
     history: Annotated[bool, typer.Option("--history", help="With every correction, check and withdrawal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line (trialdeck.score/1).")] = False,
     book: Book = None,
@@ -163,14 +172,16 @@ def list_scores(
         out.lines(score_lines(score, history=history))
 
 
-@scores.command()
+@scores.command(cls=WordedCommand)
 def check(
-    number: Annotated[int | None, typer.Argument(help="The record that was looked at again.", metavar="[N]")] = None,
+    number: Annotated[int | None, typer.Argument(help="The record that was looked at again.", metavar="N")] = None,
     on: Annotated[str, typer.Option(help="When; today if not given.", metavar="DATE")] = "",
     snapshot: Annotated[Path | None, typer.Option(help="The source as it is now.", metavar="FILE")] = None,
     withdraw: Annotated[bool, typer.Option("--withdraw", help="It no longer holds.")] = False,
-    note: Annotated[str, typer.Option(help="What was seen.")] = "",
-    older_than: Annotated[int, typer.Option(help="Name scores not checked for so many days.", min=0)] = 90,
+    note: Annotated[str, typer.Option(help="What was seen.", metavar="TEXT")] = "",
+    older_than: Annotated[
+        int, typer.Option(help="Name scores not checked for so many days.", min=0, metavar="DAYS")
+    ] = 90,
     book: Book = None,
 ) -> None:
     """With a number: record that its source was looked at again. Without: verify the kept sources, and name scores that
@@ -204,7 +215,7 @@ def check(
         raise typer.Exit(1)
 
 
-@scores.command()
+@scores.command(cls=WordedCommand)
 def export(
     target: Annotated[Path, typer.Argument(help="A .csv or .json file; `-` prints CSV.", metavar="FILE")],
     book: Book = None,

@@ -18,15 +18,19 @@ from console.runs_dir import RUNS_DIR
 def serve(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(help="Runs, as `trialdeck watch` takes them; none: all of --runs-dir.", metavar="[PATH]..."),
+        typer.Argument(help="Runs, as `trialdeck watch` takes them; none: all of --runs-dir.", metavar="PATH…"),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on. Others than localhost let others in.")] = "localhost",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
-    url: Annotated[str, typer.Option(help="What browsers call this server, where a proxy stands before it.")] = "",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Others than localhost let others in.", metavar="ADDRESS")
+    ] = "localhost",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.", metavar="PORT")] = 8000,
+    url: Annotated[
+        str, typer.Option(help="What browsers call this server, where a proxy stands before it.", metavar="URL")
+    ] = "",
     allow_actions: Annotated[
         bool, typer.Option("--allow-actions", help="Let browsers label trials and command engines.")
     ] = False,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
 ) -> None:
     """Show runs in a browser. Read-only unless --allow-actions; each browser tab has a console of its own."""
     try:

@@ -17,7 +17,7 @@ def show(
     run: Annotated[
         str, typer.Argument(help="The run, of any system: its folder or report, its name, or `last`.", metavar="PATH")
     ],
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document (docs/show-json.md).")] = False,
 ) -> None:
     """Show a run: arms with their denominators, trials, issues, cost, and the comparison of its arms."""

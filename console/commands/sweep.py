@@ -23,7 +23,7 @@ def sweep(
         bool, typer.Option("--include-kept", help="Environments that were kept on purpose (--keep), too.")
     ] = False,
     run: Annotated[str, typer.Option(help="Only what this run left.", metavar="RUN")] = "",
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
 ) -> None:
     """Remove containers, networks, volumes and images that bear trialdeck's labels and whose owner is dead."""
     import anyio

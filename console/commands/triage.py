@@ -25,7 +25,7 @@ _READ = 64 << 20
 
 def triage(
     run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
     plain: Annotated[bool, typer.Option("--plain", help="The queue as text instead of the screen.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document (docs/labels.md).")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="The queue as CSV.")] = False,
@@ -41,7 +41,7 @@ def triage(
         tuple[str, str], typer.Option(help="Settle a disagreement about a trial.", metavar="TRIAL CAUSE")
     ] = ("", ""),
     undo: Annotated[str, typer.Option(help="Take back your latest record of a trial.", metavar="TRIAL")] = "",
-    note: Annotated[str, typer.Option(help="A note to go with --label or --settle.")] = "",
+    note: Annotated[str, typer.Option(help="A note to go with --label or --settle.", metavar="TEXT")] = "",
     import_from: Annotated[
         Path | None, typer.Option("--import", help="Take labels in, from .csv or .json.", metavar="FILE")
     ] = None,
@@ -50,7 +50,10 @@ def triage(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file of --export.")] = False,
     who: Annotated[
-        str, typer.Option("--as", help=f"Your name in labels; else ${VARIABLE}, the settings, the login name.")
+        str,
+        typer.Option(
+            "--as", help=f"Your name in labels; else ${VARIABLE}, the settings, the login name.", metavar="NAME"
+        ),
     ] = "",
 ) -> None:
     """Triage a run of any system: what failed, what rules propose and why, and what people decided.

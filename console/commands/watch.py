@@ -20,10 +20,10 @@ def watch(
         typer.Argument(
             help="One run (its folder, report or CSV file, its name, or `last`) opens; a folder of runs, or several, "
             "are listed; none: all of --runs-dir.",
-            metavar="PATH",
+            metavar="PATH…",
         ),
     ] = None,
-    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.")] = RUNS_DIR,
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are looked for.", metavar="FOLDER")] = RUNS_DIR,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
     read_only: Annotated[bool, typer.Option("--read-only", help="Look only: no label, no command, no file.")] = False,
