@@ -86,11 +86,12 @@ def key_text(key: str) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """Where keys mean something: a screen or a part of one."""
+    """Where keys mean something: a screen or a part of one. `mouse`: what the mouse does there, a line for the help."""
 
     name: str
     title: str
     actions: tuple[Action, ...]
+    mouse: str = ""
 
     def id_of(self, action: Action) -> str:
         return f"{self.name}.{action.ident}"
@@ -119,11 +120,11 @@ class Place:
 _places: dict[str, Place] = {}
 
 
-def place(name: str, title: str, *actions: Action) -> Place:
+def place(name: str, title: str, *actions: Action, mouse: str = "") -> Place:
     """Name a place, once; its screen or part carries the result as `PLACE`."""
     if name in _places:
         raise ValueError(f"the place {name!r} is named twice")
-    _places[name] = Place(name, title, actions)
+    _places[name] = Place(name, title, actions, mouse)
     return _places[name]
 
 
@@ -150,6 +151,9 @@ def keys_text(place: Place, action: Action, own: OwnKeys) -> str:
 def all_places() -> dict[str, Place]:
     return dict(_places)
 
+
+MARKING = "ctrl+click marks, shift+click marks from the last mark to there; dragging over rows marks them"
+"""What the mouse does in tables whose rows can be marked."""
 
 EVERYWHERE = place(
     "everywhere",

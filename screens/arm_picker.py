@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,7 @@ from engine.analysis.arms import Arm, ArmRef, joined, one_each
 from engine.readers.open_run import recognise
 from engine.text import clean_line
 from screens import format as fmt
-from screens.actions import Action, place
+from screens.actions import MARKING, Action, place
 from screens.app_protocols import KeepsRunsOpen
 from screens.columns import Column
 from screens.comparing import Comparing
@@ -29,6 +29,7 @@ from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.line_input import LineInput
 from screens.widgets.line_table import LineTable
+from screens.widgets.marking_table import MarkingTable
 
 PICKER = place(
     "arm_picker",
@@ -39,10 +40,11 @@ PICKER = place(
     Action(name="add_run", keys=("plus",), label="add run", help="Add a run by the path of its folder", footer=72),
     Action(name="accept", keys=("enter",), label="compare", help="Compare the chosen arms", footer=90),
     Action(name="give_up", keys=("escape",), label="as it was", help="Back, nothing changed", footer=60, palette=False),
+    mouse=MARKING,
 )
 
 
-class ArmTable(LineTable):
+class ArmTable(MarkingTable):
     """Keys are places in `refs`."""
 
     COLUMNS = (
@@ -83,6 +85,17 @@ class ArmTable(LineTable):
     def find(self, key: str) -> int | None:
         place = int(key)
         return place if place < len(self.refs) else None
+
+    def is_marked(self, key: str) -> bool:
+        """An arm that is taken in; it has a letter in place of a mark."""
+        return self.refs[int(key)] in self.chosen
+
+    def set_marks(self, keys: Iterable[str], on: bool) -> None:
+        for ref in (self.refs[int(key)] for key in keys):
+            if on and ref not in self.chosen:
+                self.chosen.append(ref)
+            elif not on and ref in self.chosen:
+                self.chosen.remove(ref)
 
     @property
     def here(self) -> ArmRef | None:
@@ -193,6 +206,10 @@ class ArmPicker(DeckScreen[list[Arm] | None]):
 
     def action_join(self) -> None:
         self.join = not self.join
+        self._show()
+
+    def on_marking_table_marks_changed(self, event: MarkingTable.MarksChanged) -> None:
+        event.stop()
         self._show()
 
     def on_line_table_opened(self, event: LineTable.Opened) -> None:

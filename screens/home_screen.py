@@ -17,7 +17,7 @@ from textual.message import Message
 from engine.readers.reader import Liveness
 from engine.text import clean_line
 from screens import format as fmt
-from screens.actions import Action, place
+from screens.actions import MARKING, Action, place
 from screens.deck_screen import DeckScreen
 from screens.read_only import is_read_only
 from screens.row_pattern import TOO_SLOW
@@ -29,6 +29,7 @@ from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.filter_bar import FilterBar
 from screens.widgets.line_table import LineTable
+from screens.widgets.marking_table import MarkingTable
 from screens.widgets.run_line import RunLine
 from screens.widgets.runs_table import RunsTable
 
@@ -64,6 +65,7 @@ HOME = place(
     Action(name="turn", keys=("r",), label="reverse", help="Turn the order round"),
     Action(name="look", keys=("f5", "ctrl+r"), label="look again", help="Look for runs again", footer=20),
     Action(name="step_back", keys=("escape",), label="back", help="Off with the marks, then the filter", palette=False),
+    mouse=MARKING,
 )
 
 
@@ -291,6 +293,10 @@ Rates are of what is finished. Runs of other systems are only read."""
 
     def _sort_by(self, column: str) -> None:
         self._table.sort_by(column)
+        self._show_bar()
+
+    def on_marking_table_marks_changed(self, event: MarkingTable.MarksChanged) -> None:
+        event.stop()
         self._show_bar()
 
     def on_line_table_header_clicked(self, event: LineTable.HeaderClicked) -> None:

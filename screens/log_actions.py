@@ -49,4 +49,5 @@ LOG = place(
     ),
     Action(name="pager", keys=("o",), label="pager", help="Open the file in $PAGER at the line here"),
     Action(name="editor", keys=("O",), label="editor", help="Open the file in $EDITOR at the line here, to be read"),
+    mouse="a click is where you are, with shift or ctrl it marks all lines up to it; dragging selects text, for y",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screens.actions import Action, place
+from screens.actions import MARKING, Action, place
 from screens.trial_fields import NUMBER_FIELDS, TEXT_FIELDS
 
 RUN = place(
@@ -74,6 +74,7 @@ RUN = place(
     Action(name="concurrency(1)", keys=("plus",), label="more", help="One trial more at a time; a replay: faster"),
     Action(name="concurrency(-1)", keys=("minus",), label="fewer", help="One trial fewer at a time; a replay: slower"),
     Action(name="step_back", keys=("escape",), label="back", help="Show all again; then go back", palette=False),
+    mouse=MARKING,
 )
 
 FILTER_HELP = f"""\

@@ -154,11 +154,10 @@ class RunScreen(DeckScreen[None]):
     def _show_state(self) -> None:
         source = self.source
         state = source.state
-        now = source.now()
         badges = [*self.replay.badge(), *hold_badge(source), *read_only_badge(self.app)]
         name = state.plan.name if state.plan else source.folder.name
         self._crumbs.set(["runs", name], crumbs(source, self.size.width, badges, name))
-        self._header.now = now
+        self._header.now = source.now()
         self._header.stale = source.stale
         self._header.ours = source.run.ours
         self._header.show()
@@ -267,6 +266,9 @@ class RunScreen(DeckScreen[None]):
         (self.rows.invert_marks if invert else self.rows.mark_shown)()
         self._marked()
 
+    def on_marking_table_marks_changed(self) -> None:
+        self._marked()
+
     def _marked(self) -> None:
         if self.rows.marks_changed(self.source.now()):
             self._arranged()
@@ -287,6 +289,8 @@ class RunScreen(DeckScreen[None]):
     # --- going elsewhere ---
 
     def on_line_table_opened(self, event: LineTable.Opened) -> None:
+        if not self.is_current:
+            return  # the first of two Enters in one batch has opened it
         if event.table is self._feed:
             self._jump(self._feed.warned(event.key).trial)
         elif event.key in self.rows.groups:
@@ -300,8 +304,7 @@ class RunScreen(DeckScreen[None]):
         """To a trial's row, out of the filter's way if need be."""
         if trial not in self.source.state.trials:
             return
-        group = self.rows.group_of(trial)
-        if group in self.rows.collapsed:
+        if (group := self.rows.group_of(trial)) in self.rows.collapsed:
             self.rows.fold(group, False)
         if self.rows.index(trial) is None:
             self._clear_filter()

@@ -31,6 +31,7 @@ TABLE = place(
     Action(name="first", keys=("home",), label="first", help="To the first row", palette=False),
     Action(name="last", keys=("end",), label="last", help="To the last row", palette=False),
     Action(name="open", keys=("enter",), label="open", help="Open the row under the cursor", footer=0),
+    mouse="a double click opens, a click on a title sorts where there is an order to choose",
 )
 
 MARGIN = 2
@@ -321,11 +322,18 @@ class LineTable(ScrollView, can_focus=True):
                     return
                 left += cells + GAP
             return
-        row = self.scroll_offset.y + at.y - self.HEAD
-        if row < len(self.keys):
+        if (row := self.row_at(event)) is not None:
             self.move_to(row)
             if event.chain == 2:
                 self.action_open()
+
+    def row_at(self, event: events.MouseEvent) -> int | None:
+        """The row under the left button; None on the header, the scrollbar, and where no row is."""
+        at = event.get_content_offset(self)
+        if at is None or at.y < self.HEAD or event.button not in (0, 1):
+            return None
+        row = self.scroll_offset.y + at.y - self.HEAD
+        return row if row < len(self.keys) else None
 
     def on_focus(self) -> None:
         self._repaint_rows({self._at})

@@ -16,7 +16,7 @@ from screens.pieces import Pieces, cells, width_of
 from screens.run_filter import RunFilter, parse, state_of
 from screens.run_order import in_order
 from screens.run_summary import RunSummary
-from screens.widgets.line_table import LineTable
+from screens.widgets.marking_table import MarkingTable
 
 _STATES = {
     "live": ("● live", "deck--accent"),
@@ -28,7 +28,7 @@ _STATES = {
 _DOWN_FIRST = frozenset({"done", "arms", "issues", "elapsed", "started", "last"})
 
 
-class RunsTable(LineTable):
+class RunsTable(MarkingTable):
     """Keys are the folders' paths. `now` is the moment that ages and a live run's time are counted to."""
 
     COLUMNS = (
@@ -119,12 +119,18 @@ class RunsTable(LineTable):
         key = self.cursor_key
         if key is None:
             return
-        if key in self.marks:
-            del self.marks[key]
-        else:
-            self.marks[key] = None
+        self.flip_mark(key)
+        self.last_marked = key
         self.repaint([key])
         self.action_move(1)
+
+    def set_marks(self, keys: Iterable[str], on: bool) -> None:
+        """Marks keep the order in which they were made."""
+        for key in keys:
+            if on:
+                self.marks.setdefault(key)
+            else:
+                self.marks.pop(key, None)
 
     def clear_marks(self) -> None:
         marks, self.marks = self.marks, {}

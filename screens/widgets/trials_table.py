@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from engine import trial_state
@@ -13,13 +13,13 @@ from screens.pieces import Pieces, cut
 from screens.trial_columns import COLUMNS, LOAD, STATE_STYLES, cause_pieces, cell, load_pieces
 from screens.trial_facts import CUT_OFF
 from screens.trial_rows import GROUPINGS, TrialRows
-from screens.widgets.line_table import LineTable
+from screens.widgets.marking_table import MarkingTable
 
 ROOM_FOR_BARS = 130
 """Cells from which on the share of the time limit has a bar of its own."""
 
 
-class TrialsTable(LineTable):
+class TrialsTable(MarkingTable):
     """`now` is the moment that running times are counted to; set it before painting."""
 
     COLUMNS = COLUMNS
@@ -31,7 +31,6 @@ class TrialsTable(LineTable):
         self.stale = False
         self.waiting_text = ""
         self.hidden_columns: set[str] = set()
-        self._anchor: str | None = None
         self._load: dict[str, deque[float]] = {}
 
     @property
@@ -64,6 +63,15 @@ class TrialsTable(LineTable):
 
     def marked(self, key: str) -> bool:
         return key in self.rows.marked
+
+    def set_marks(self, keys: Iterable[str], on: bool) -> None:
+        (self.rows.marked.update if on else self.rows.marked.difference_update)(keys)
+
+    def flip_mark(self, key: str) -> None:
+        self.rows.mark(key)
+
+    def can_be_marked(self, key: str) -> bool:
+        return key not in self.rows.groups
 
     def wanted_widths(self) -> dict[str, int]:
         return {"task": self.rows.longest_task, "activity": 24, "cause": 8}
@@ -154,7 +162,7 @@ class TrialsTable(LineTable):
         key = self.cursor_key
         if key is not None:
             self.rows.mark(key)
-            self._anchor = key
+            self.last_marked = key
             self.move_to(self.cursor_row + 1)
             self.repaint(self.visible_keys())
 
@@ -165,15 +173,15 @@ class TrialsTable(LineTable):
             key = self.cursor_key
             if key is not None and key not in self.rows.groups:
                 self.rows.marked.add(key)
-                self._anchor = key
+                self.last_marked = key
 
     def mark_range(self) -> None:
         """All from the row that was marked last to the one under the cursor."""
         if self.cursor_key is None:
             return
-        start = self.find(self._anchor) if self._anchor is not None else None
+        start = self.find(self.last_marked) if self.last_marked is not None else None
         self.rows.mark_rows(self.cursor_row if start is None else start, self.cursor_row)
-        self._anchor = self.cursor_key
+        self.last_marked = self.cursor_key
 
     def to_problem(self, step: int) -> bool:
         """To the next trial that wants a look; False where there is none."""

@@ -18,7 +18,7 @@ from engine.readers.open_run import open_run
 from engine.triage.causes import Cause
 from engine.triage.label_store import open_labels
 from engine.triage.labels import Label
-from screens.arm_picker import ArmPicker
+from screens.arm_picker import ArmPicker, ArmTable
 from screens.compare_screen import CompareScreen
 from screens.comparing import Wish
 from screens.side_by_side import SideBySide
@@ -129,6 +129,20 @@ async def test_arms_are_picked_and_a_run_is_added_by_its_path(tmp_path: Path) ->
         assert screen.found is not None
         assert [arm.name for arm in screen.found.arms] == ["sonnet-5.5 (three)", B]
         assert len(app.open_runs) == 3
+
+
+async def test_arms_are_taken_in_and_out_by_mouse(tmp_path: Path) -> None:
+    async with compared(two_runs(tmp_path)) as (app, pilot, _):
+        await pilot.press("p")
+        await until(pilot, lambda: isinstance(app.screen, ArmPicker), "the picker opens")
+        table = app.screen.query_one(ArmTable)
+        chosen = list(table.chosen)
+        await pilot.click(ArmTable, offset=(5, 1), control=True)
+        assert table.chosen == [ref for ref in chosen if ref != table.refs[0]]
+        await pilot.click(ArmTable, offset=(5, 1), control=True)
+        assert table.chosen[-1] == table.refs[0] and set(table.chosen) == set(chosen)
+        await pilot.click(ArmTable, offset=(5, 2), shift=True)
+        assert set(table.chosen) == {*chosen, *table.refs[:2]}
 
 
 async def test_one_arm_is_no_choice_and_esc_changes_nothing(tmp_path: Path) -> None:

@@ -132,6 +132,17 @@ async def test_marked_runs_are_compared_in_the_order_of_their_marks(places: list
         assert [message.folders for message in wanted] == [[Path(second), Path(first)]]
 
 
+async def test_runs_are_marked_by_mouse(places: list[Path]) -> None:
+    async with home(places) as (app, screen, pilot):
+        keys = table(screen).keys
+        await pilot.click(RunsTable, offset=(5, 3), control=True)
+        await pilot.click(RunsTable, offset=(5, 1), control=True)
+        assert list(table(screen).marks) == [keys[2], keys[0]] and "2 marked" in screen_text(app)
+        await pilot.click(RunsTable, offset=(5, 1), control=True)
+        await pilot.click(RunsTable, offset=(5, 2), shift=True)
+        assert list(table(screen).marks) == [keys[2], keys[0], keys[1]]
+
+
 def _watching(post: Any, wanted: list[HomeScreen.CompareWanted]) -> Any:
     """Keeps what would be compared: what becomes of it is the app's."""
 

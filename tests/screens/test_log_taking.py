@@ -107,6 +107,43 @@ async def test_text_selected_by_mouse_is_the_text_of_the_lines(path: Path) -> No
         assert whole is not None and whole[0].splitlines()[2] == "w" * 100
 
 
+async def test_a_click_is_where_one_is_and_with_shift_or_ctrl_a_range_goes_up_to_it(path: Path) -> None:
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("g")
+        page = app.view.query_one(LogPage)
+        await pilot.click(page, offset=(8, 2))
+        assert app.view.here_number == 3 and page.range is None
+        await pilot.click(page, offset=(8, 4), shift=True)
+        await pilot.press("y")
+        assert app.clipboard == "3\n4\n5"
+        await pilot.click(page, offset=(8, 6), control=True)
+        await pilot.press("y")
+        assert app.clipboard == "3\n4\n5\n6\n7"
+        await pilot.click(page, offset=(8, 0), shift=True)
+        await pilot.press("y")
+        assert app.clipboard == "1\n2\n3", "it turns round the line that it began with"
+        await pilot.click(page, offset=(8, 10))
+        await pilot.press("pagedown")
+        await pilot.click(page, offset=(8, 0), shift=True)
+        await pilot.press("y")
+        assert app.clipboard.splitlines()[0] == "11", "where one was, also out of sight"
+        assert app.view.stop_search() and page.range is None
+
+
+async def test_a_click_below_the_last_line_and_with_another_button_does_nothing(path: Path) -> None:
+    path.write_text("one\ntwo\n")
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        page = app.view.query_one(LogPage)
+        await pilot.click(page, offset=(8, 1))
+        await pilot.click(page, offset=(8, 5), shift=True)
+        await pilot.click(page, offset=(8, 0), button=3)
+        assert app.view.here_number == 2 and page.range is None
+
+
 async def test_what_is_selected_stays_while_the_log_grows(path: Path) -> None:
     app = OneLog(path, follow=True)
     async with app.run_test(size=(40, 12)) as pilot:

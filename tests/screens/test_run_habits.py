@@ -26,6 +26,7 @@ from screens.widgets.filter_bar import FilterBar
 from screens.widgets.trials_table import TrialsTable
 from tests.screens import fake_run
 from tests.screens.deck import opened, screen_lines, screen_text, until
+from tests.screens.mouse import drag
 
 pytestmark = pytest.mark.anyio
 A, B = "sonnet-5.5", "sol-6.1"
@@ -55,6 +56,29 @@ async def type_filter(app: TrialDeckApp, pilot: Pilot[Any], text: str) -> None:
 
 
 # --- marks ---
+
+
+async def test_marks_by_mouse_are_counted_and_esc_lets_them_go(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        keys = table(app).keys
+        await pilot.click(TrialsTable, offset=(5, 1), control=True)
+        await pilot.click(TrialsTable, offset=(5, 4), shift=True)
+        assert run_screen(app).rows.marked == set(keys[:4]) and "4 marked" in screen_text(app)
+        await drag(pilot, table(app), (5, 6), (9, 7), (5, 8))
+        assert run_screen(app).rows.marked == {*keys[:4], *keys[5:8]} and "7 marked" in screen_text(app)
+        await pilot.press("escape")
+        assert not run_screen(app).rows.marked and "marked" not in screen_lines(app)[5]
+
+
+async def test_a_groups_title_is_marked_with_ctrl_as_a_whole_and_passed_over_by_a_drag(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("g", "g", "home")
+        await pilot.click(TrialsTable, offset=(5, 1), control=True)
+        rows = run_screen(app).rows
+        assert rows.marked == {trial for trial in rows.state.trials if rows.group_of(trial) == table(app).keys[0]}
+        await pilot.press("escape")
+        await drag(pilot, table(app), (5, 1), (5, 3))
+        assert rows.marked == set(table(app).keys[1:3])
 
 
 async def test_ranges_all_shown_and_the_inverse_are_marked(tmp_path: Path) -> None:
