@@ -27,7 +27,8 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
     `content_digest` names what is built, so that the same content is built once however many trials start together.
     `cpus_cap` and `memory_mb_cap` are what no service may exceed, where a smaller host was allowed.
     `bind` are host folders mounted into `main` (host path -> container path), `bind_read_only` those that `main` can't
-    write to. A provider whose engine is on another host mounts neither.
+    write to. A provider whose engine is on another host mounts neither. `brings_in`: an agent's own files are put below
+    /opt/trialdeck, for which there is to be a place also in a root that is read-only.
     `trial_folder` is what the files of evidence are named from (None: from `log_folder`).
     """
 
@@ -54,6 +55,7 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True):
     healthcheck: Healthcheck | None = None
     bind: Mapping[Path, str] = {}
     bind_read_only: Mapping[Path, str] = {}
+    brings_in: bool = False
     allowed_host_env: Mapping[str, str] = {}
 
 

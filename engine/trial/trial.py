@@ -7,7 +7,6 @@ import math
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 
 import anyio
 import msgspec
@@ -15,7 +14,7 @@ import msgspec
 from engine import events as ev
 from engine.agents.agent import GATEWAY_FOLDER, Agent, AgentConfigInvalid, AgentUnavailable
 from engine.agents.registry import make_agent, traits_of
-from engine.environments.environment import Emit, Environment, Provider
+from engine.environments.environment import Emit, Environment, EnvironmentSpec, Provider
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.tasks.task import LOGS_AGENT, LOGS_ARTIFACTS, LOGS_VERIFIER, TESTS
 from engine.tasks.verifier_image import VerifierImage, verifier_image
@@ -161,16 +160,16 @@ class _Trial:
         job, record = self.job, self.record
         spec = agent_environment(job)
         with record.phase(Phase.PREPARE, spec.build_timeout_sec):
-            spec = msgspec.structs.replace(spec, bind_read_only=await self._mounts())
+            spec = await self._with_what_is_brought_in(spec)
             environment = self.provider.environment(spec, record.emit)
             self.up.append(environment)
             await environment.start()
             await make_log_folders(environment, ("agent", "verifier", "artifacts"))
         return environment
 
-    async def _mounts(self) -> dict[Path, str]:
+    async def _with_what_is_brought_in(self, spec: EnvironmentSpec) -> EnvironmentSpec:
         """What the agent finds in `main` beside the task's own: its capsules, and the folder of its model's gateway.
-        Where the engine is on another host capsules are unpacked by the agent's set-up instead."""
+        Where the engine is on another host, or a capsule isn't built yet, the agent's set-up unpacks it instead."""
         try:
             traits = traits_of(self.job.arm)
         except AgentConfigInvalid as error:
@@ -178,20 +177,21 @@ class _Trial:
         if traits.calls_model:
             self.model = TrialModel(self.record, traits)
         if not traits.capsules and not traits.needs_gateway:
-            return {}
+            return spec
+        spec = msgspec.structs.replace(spec, brings_in=True)
         if not await self.provider.mounts_host_folders():
             if traits.needs_gateway:
                 message = (
                     f"agent {traits.name} reaches its model through a folder of this host, and Docker is elsewhere"
                 )
                 raise TrialFailed(Issue(Severity.FATAL, Phase.PREPARE, Code.AGENT_UNAVAILABLE, message))
-            return {}
+            return spec
         mounts = await capsule_mounts(traits.capsules)
         if self.model is not None and traits.needs_gateway:
             self._for_model = self._places.enter_context(model_folder())
             self.model.folder = self._for_model.path
             mounts[self._for_model.path] = GATEWAY_FOLDER
-        return mounts
+        return msgspec.structs.replace(spec, bind_read_only=mounts)
 
     async def _clear_traces(self, environment: Environment, *, tests: bool) -> None:
         """Between steps: each has its own logs, and no agent sees the tests of the step before."""

@@ -197,7 +197,7 @@ def _cap(service: Definition, spec: EnvironmentSpec) -> None:
 
 
 def _binds(main: Definition, spec: EnvironmentSpec) -> None:
-    if spec.bind_read_only and main.get("read_only"):  # what an agent brings in itself needs a place, too
+    if (spec.brings_in or spec.bind_read_only) and main.get("read_only"):
         main["tmpfs"] = [*(main.get("tmpfs") or ()), f"{BROUGHT_IN}:mode=755,exec"]
     for source, target, read_only in bound_folders(spec):
         kept = [volume for volume in main.get("volumes") or () if volume.get("target") != target]

@@ -182,7 +182,9 @@ def test_in_a_read_only_root_what_an_agent_brings_along_has_a_place() -> None:
     own = {"main": {"image": "x", "read_only": True, "tmpfs": ["/tmp"]}}
     assert main(settled(own))["tmpfs"] == ["/tmp"]
     made = main(settled(own, bind_read_only={Path("/b"): "/opt/trialdeck/b"}))
-    assert made["tmpfs"] == ["/tmp", "/opt/trialdeck:mode=755,exec"]
+    unpacked = main(settled(own, brings_in=True))
+    assert made["tmpfs"] == unpacked["tmpfs"] == ["/tmp", "/opt/trialdeck:mode=755,exec"]
+    assert "tmpfs" not in main(settled({"main": {"image": "x"}}, brings_in=True))
 
 
 def test_names_without_a_value_ask_nobody() -> None:

@@ -12,6 +12,8 @@ import anyio
 import anyio.abc
 import pytest
 
+from engine.agents.capsules.build import find_or_build
+from engine.agents.capsules.carry_in import carry_in
 from engine.environments.docker.provider import DockerProvider
 from engine.environments.environment import ExecResult
 from engine.events import ServiceChanged
@@ -67,6 +69,23 @@ async def line(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Line]:
         monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{line.port}")
         yield line
         line.cut()
+
+
+async def test_far_away_an_agents_own_files_are_unpacked_also_into_a_read_only_root(line: Line, tmp_path: Path) -> None:
+    """Case 38."""
+    capsule = find_or_build("tmux-v1", lambda words: None)
+    mounts = {capsule.folder: capsule.place}
+    compose = "services: {main: {image: 'debian:bookworm-slim', read_only: true, tmpfs: [/logs]}}"
+    async with DockerProvider.open() as provider:
+        assert not await provider.mounts_host_folders()
+        rig = Rig(provider, tmp_path)
+        async with rig.up(compose=compose, bind_read_only=mounts, brings_in=True) as environment:
+            await carry_in(capsule, environment)
+            said = await environment.execute([capsule.programs["tmux"], "-V"], env=capsule.env, user="nobody")
+            outside = await environment.execute(["touch", "/opt/file"])
+        assert await provider.remove_run(rig.run) == []
+    assert (said.exit_code, said.tail[:5]) == (0, "tmux ")
+    assert outside.exit_code != 0 and "Read-only file system" in outside.tail
 
 
 async def test_a_daemon_over_tcp_serves_all_the_same(line: Line, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ SPEC = EnvironmentSpec(
     task_folder=Path("/t"),
     bind={Path("/a"): "/a"},
     bind_read_only={Path("/b"): "/b"},
+    brings_in=True,
 )
 
 
@@ -52,6 +53,7 @@ async def test_folders_are_mounted_only_where_the_daemon_finds_them(host: str, n
     locality = Locality(cast("Engine", daemon))
     fit = await locality.fit(SPEC)
     assert (bool(fit.bind), bool(fit.bind_read_only)) == (here, here)
+    assert fit.brings_in, "what isn't mounted is unpacked"
     assert await locality.here() is here
     assert daemon.asked == 1
 

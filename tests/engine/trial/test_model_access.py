@@ -218,7 +218,7 @@ async def test_the_gateway_listens_from_the_set_up_to_the_agent_s_end_and_not_fo
     assert seen == [("set-up", True), ("work", True), ("tests", False)] * 2
     folder = gateways[0].folder
     spec = rig.provider.environments[0].spec
-    assert spec.bind_read_only == {folder: GATEWAY_FOLDER} and gateways[1].folder == folder
+    assert spec.brings_in and spec.bind_read_only == {folder: GATEWAY_FOLDER} and gateways[1].folder == folder
     assert len(str(folder / "socket")) < 108 and folder.parent.name.startswith("trialdeck-")
     assert not folder.exists()
     assert (end.tokens_in, end.cost_usd, end.model_calls) == (20, 1.0, 2)
@@ -246,6 +246,19 @@ async def test_nothing_is_mounted_where_the_engine_is_elsewhere(
     rig.provider.mounts = False
     end = await rig.trial()
     assert (end.outcome, rig.codes, gateways) == ("unscored", [Code.AGENT_UNAVAILABLE], [])
+
+
+@pytest.mark.parametrize("capsules", [("tmux-v1",), ()])
+async def test_far_away_there_is_a_place_for_what_an_agent_carries_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_pauses: None, capsules: tuple[str, ...]
+) -> None:
+    register(monkeypatch, capsules=capsules)
+    rig = Rig(tmp_path, agent=NAME, arm=arm())
+    rig.provider.mounts = False
+    rig.scores()
+    await rig.trial()
+    spec = rig.provider.environments[0].spec
+    assert (spec.brings_in, spec.bind_read_only) == (bool(capsules), {})
 
 
 async def test_an_agent_without_a_model_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
