@@ -78,8 +78,11 @@ def _table(
     for word, numbers in (
         ("assigned", [arm.assigned for arm in arms]),
         ("failed, unscored", [arm.failures for arm in arms]),
-        ("undecided", [arm.undecided for arm in arms]),
+        (" of them undecided", [arm.undecided for arm in arms]),
+        ("passes labelled", passes := [arm.passes for arm in arms]),
     ):
+        if numbers is passes and not any(passes):
+            continue
         lines.append(_row(word, [[(f"{number:>4}", "" if number else "deck--faint")] for number in numbers], room))
     for cause in Cause:
         row: list[Pieces] = []
@@ -154,7 +157,8 @@ def _people(desk: TriageDesk) -> list[Pieces]:
         )
     open_ones = len(desk.book.disagreements(desk.who))
     if open_ones:
-        lines.append([(f"≠ {fmt.count(open_ones, 'disagreement')} not settled: D", "deck--warn")])
+        words = f"≠ {fmt.count(open_ones, 'disagreement')} not settled, counted as ambiguous: D"
+        lines.append([(words, "deck--warn")])
     return lines
 
 

@@ -53,6 +53,8 @@ class TriageDesk:
         """Notes that wait for a label, by trial."""
         self.seen_by_name: set[str] = set()
         """Trials that were shown with their arm: a label of these is not blind."""
+        self.blind = False
+        """Triage was left blind: it is blind when it is opened again."""
         self._filed: list[Label] = []
         self._mine: dict[str, Label] = {}  # decided here, not seen in the file yet
         self._batches: dict[str, list[str]] = {}

@@ -65,7 +65,7 @@ class TriageScreen(DeckScreen[None]):
         self.desk = desk
         self.walk = Walk()
         self.cover = Cover(source.state)
-        self.cover.on = blind
+        self.cover.on = desk.blind = blind or desk.blind
         self.undecided_only = False
         self.deciding = Deciding(
             self, desk, self.walk, self.cover, advance=self._advance, go=self._go, show=self._show_all
@@ -312,7 +312,7 @@ class TriageScreen(DeckScreen[None]):
         self._show_head()
 
     def action_blind(self) -> None:
-        self.cover.on = not self.cover.on
+        self.cover.on = self.desk.blind = not self.cover.on
         self.walk.shuffle()
         self._sort()
         if self.cover.on:

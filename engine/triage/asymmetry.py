@@ -13,7 +13,7 @@ from engine.analysis.many_arms import holm
 from engine.analysis.sensitivity import Labels
 from engine.state import RunState
 from engine.triage.causes import Cause
-from engine.trial_state import FAILED, REFUSED, UNSCORED
+from engine.trial_state import FAILED, PASSED, REFUSED, UNSCORED
 
 UNLIKELY = 0.05
 """An adjusted p below this is flagged."""
@@ -21,13 +21,14 @@ UNLIKELY = 0.05
 
 class ArmCauses(msgspec.Struct, frozen=True, kw_only=True):
     """Counts of one arm. `failures` are trials without a pass that are over; `undecided` of those have no cause yet.
-    `causes` counts labels, those on passes included."""
+    `causes` counts labels, those on `passes` included."""
 
     arm: str
     assigned: int
     failures: int
     undecided: int
     causes: dict[Cause, int]
+    passes: int = 0
 
     def of_assigned(self, cause: Cause) -> float | None:
         return self.causes.get(cause, 0) / self.assigned if self.assigned else None
@@ -58,6 +59,7 @@ def causes_by_arm(state: RunState, labels: Labels) -> list[ArmCauses]:
     """Arms in the plan's order; `labels` as `LabelBook.as_analysis_labels` gives them."""
     failures: Counter[str] = Counter()
     undecided: Counter[str] = Counter()
+    passes: Counter[str] = Counter()
     counts: dict[str, Counter[Cause]] = {arm: Counter() for arm in state.arms}
     for trial in state.trials.values():
         cause = labels.get((trial.task, trial.arm, trial.attempt))
@@ -66,6 +68,7 @@ def causes_by_arm(state: RunState, labels: Labels) -> list[ArmCauses]:
             undecided[trial.arm] += cause is None
         if cause is not None:
             counts[trial.arm][Cause(cause)] += 1
+            passes[trial.arm] += trial.state == PASSED
     return [
         ArmCauses(
             arm=name,
@@ -73,6 +76,7 @@ def causes_by_arm(state: RunState, labels: Labels) -> list[ArmCauses]:
             failures=failures[name],
             undecided=undecided[name],
             causes=dict(counts[name]),
+            passes=passes[name],
         )
         for name, arm in state.arms.items()
     ]

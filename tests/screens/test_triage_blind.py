@@ -11,6 +11,7 @@ from engine.state import RunState
 from engine.triage.causes import Cause
 from screens.question_screen import QuestionScreen
 from screens.triage_blindfold import Cover
+from screens.triage_screen import TriageScreen
 from tests.screens import fake_triage
 from tests.screens.deck import screen_text, until
 from tests.screens.fake_triage import FAILURES, OOM, by_others, labels_in, settle, triage_opened, written
@@ -90,6 +91,18 @@ async def test_a_trial_seen_by_name_is_not_labelled_blind_and_it_is_said(run: Pa
         await written(pilot, screen)
     first, second = labels_in(run)
     assert first.trial == named and not first.blind and second.blind
+
+
+async def test_left_blind_it_is_blind_when_it_is_opened_again(run: Path) -> None:
+    """Whoever began blind and looked at something else labels both sides alike to the end."""
+    async with triage_opened(run, blind=True) as (app, pilot, screen):
+        await pilot.press("escape", "t")
+        await until(pilot, lambda: isinstance(app.screen, TriageScreen) and app.screen is not screen)
+        await settle(pilot)
+        assert "blind" in screen_text(app) and leaks(screen_text(app)) == []
+        await pilot.press("B", "escape", "t")
+        await settle(pilot)
+        assert "· blind ·" not in screen_text(app)
 
 
 async def test_opening_the_trials_own_screen_is_asked_first(run: Path) -> None:

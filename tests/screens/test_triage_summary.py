@@ -16,6 +16,7 @@ from tests.screens.fake_triage import (
     FAILURES,
     OOM,
     OOM_TOO,
+    PASSED,
     PLAIN,
     by_others,
     labels_in,
@@ -49,7 +50,7 @@ async def test_the_rate_of_each_cause_is_shown_per_arm(run: Path, size: tuple[in
         await settle(pilot)
         text = screen_text(app)
         assert "A sonnet-5.5" in text and "B sol-6.1" in text
-        assert row(text, "assigned") == "assigned 7 7" and row(text, "undecided") == "undecided 2 2"
+        assert row(text, "assigned") == "assigned 7 7" and row(text, "of them undecided") == "of them undecided 2 2"
         assert row(text, "infrastructure") == "infrastructure 1 14.3 % 1 proposed 0 1 proposed"
         assert row(text, "task") == "task 0 1 proposed 0", "what the rules propose stands beside it"
         assert "only ada has labelled" in text and "no cause differs between arms" in text
@@ -57,6 +58,16 @@ async def test_the_rate_of_each_cause_is_shown_per_arm(run: Path, size: tuple[in
         await pilot.press("escape")
         await settle(pilot)
         assert app.screen is screen
+
+
+async def test_labels_on_passes_are_told_apart_so_that_the_numbers_add_up(run: Path) -> None:
+    async with triage_opened(run, trial=PASSED) as (app, pilot, _):
+        await pilot.press("g", "S")
+        await until(pilot, lambda: isinstance(app.screen, SummaryScreen))
+        await settle(pilot)
+        text = screen_text(app)
+        assert row(text, "passes labelled") == "passes labelled 1 0"
+        assert row(text, "of them undecided") == "of them undecided 3 2"
 
 
 async def test_an_asymmetry_between_arms_is_flagged(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +98,8 @@ async def test_agreement_is_told_and_what_others_alone_decided_is_not_counted(ru
         await pilot.press("m", "S")
         await until(pilot, lambda: "kappa" in screen_text(app))
         text = screen_text(app)
-        assert "ada and bob" in text and "the same on 1 of 2" in text and "1 disagreement not settled" in text
+        assert "ada and bob" in text and "the same on 1 of 2" in text
+        assert "1 disagreement not settled, counted as ambiguous" in text
         assert "1 trial decided by others, not counted here until you have decided" in text
         assert "model" not in text, "nobody learns what bob said about what ada has not decided"
         assert row(text, "ambiguous").startswith("ambiguous 0 1")
