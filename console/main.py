@@ -62,6 +62,9 @@ def start(
 
         print(VERSION)
         raise typer.Exit(0)
+    if runs_dir != RUNS_DIR:  # what is said before a command holds for it too, unless it is said again behind it
+        said = {"runs_dir": str(runs_dir)}
+        context.default_map = {name: {**said, "diff": said, "add": said} for name in COMMANDS}
     if context.invoked_subcommand is None:
         from console.commands.watch import show_list
 

@@ -22,3 +22,14 @@ def test_the_folder_of_the_settings_is_looked_into_unless_the_command_names_anot
 
 def test_a_broken_settings_file_hides_no_runs(tmp_path: Path) -> None:
     assert runs(tmp_path, settings="runs_dir = [[[").startswith("runs is not there yet")
+
+
+def test_what_is_said_before_the_command_holds_for_it_unless_it_is_said_again(tmp_path: Path) -> None:
+    def said(*words: str) -> str:
+        done = trialdeck(*words, cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path)})
+        return f"{done.stdout}{done.stderr}"
+
+    assert said("--runs-dir", "other", "runs").startswith("other is not there yet")
+    assert said("--runs-dir", "other", "runs", "--runs-dir", "third").startswith("third is not there yet")
+    assert "other" in said("--runs-dir", "other", "show", "last")
+    assert "other" in said("--runs-dir", "other", "card", "diff", "last", "last")
