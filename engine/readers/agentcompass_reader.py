@@ -30,6 +30,8 @@ from engine.readers.masked_text import masked
 from engine.readers.owner_process import OwnerWatch
 from engine.readers.reader import Liveness
 
+MOST_TRIALS = 200_000
+"""So many are listed; what is planned beyond them is counted."""
 SCAN_SEC = 5.0
 LOOK_SEC = 0.5
 """How often files beside the two that grow are looked at."""
@@ -49,6 +51,8 @@ class AgentCompassReader:
         self._log = RunLog()
         self._planned: set[str] = set()
         self._tasks: set[str] = set()
+        self._planned_up_to: dict[str, int] = {}
+        """Of each task all attempts up to this one are planned."""
         self._scanned_at: float | None = None
         self._done: set[str] = set()
         self._lines: dict[str, list[LogLine]] = {}
@@ -167,9 +171,13 @@ class AgentCompassReader:
         return due
 
     def _plan_task(self, task: str, category: str, attempt: int = 1) -> Iterator[ev.AnyEvent]:
-        if not task:
+        if not task or max(attempt, self._info.attempts) <= self._planned_up_to.get(task, 0):
             return
         self._tasks.add(task)
+        if len(self._planned) >= MOST_TRIALS:
+            return
+        if self._info.all_attempts:
+            self._planned_up_to[task] = max(attempt, self._info.attempts)
         numbers = range(1, max(attempt, self._info.attempts) + 1) if self._info.all_attempts else (attempt,)
         unknown = [number for number in numbers if trial_id(task, number) not in self._planned]
         plans = planned_attempts(self._one_plan(task)) if unknown else {}

@@ -19,7 +19,7 @@ from engine.readers import json_values as values
 from engine.readers.followed_file import FollowedFile
 from engine.readers.foreign_times import in_utc, seconds_between
 from engine.readers.harbor_log import JobLog
-from engine.readers.harbor_plan import HarborPlan
+from engine.readers.harbor_plan import MOST_TRIALS, HarborPlan
 from engine.readers.harbor_trial import HarborTrial
 from engine.readers.in_order import in_order
 from engine.readers.inside import folders_in, is_inside
@@ -62,6 +62,7 @@ class HarborReader:
         self._planned: ev.RunPlanned | None = None
         self._trials: dict[str, HarborTrial] = {}
         self._pending: dict[str, tuple[str, str]] = {}
+        self._pending_named: Counter[str] = Counter()
         self._attempts: Counter[tuple[str, str]] = Counter()
         self._positions = 0
         self._versions: dict[str, str] = {}
@@ -375,18 +376,23 @@ class HarborReader:
         return running == 0 and bool(cancelled) and all(trial.told for trial in self._trials.values())
 
     def _never_started(self) -> Iterator[ev.AnyEvent]:
-        """Planned trials without a folder, once nobody is there to start them: they count as assigned."""
+        """Planned trials without a folder, once nobody is there to start them: they count as assigned. So many that
+        nobody could have planned them are counted, and not all listed."""
         left = max(0, self._plan.total - len(self._trials) - len(self._pending))
         for (task, arm), planned in self._plan.assigned.items():
-            for _ in range(min(left, max(0, planned - self._attempts[(task, arm)]))):
+            listed = max(0, MOST_TRIALS - len(self._trials) - len(self._pending))
+            for _ in range(min(left, listed, max(0, planned - self._attempts[(task, arm)]))):
                 left -= 1
                 event = self._trial_planned(self._free_name(task), task, arm)
                 self._pending[event.trial] = (task, arm)
                 yield event
+        if left and len(self._trials) + len(self._pending) >= MOST_TRIALS and "unlisted" not in self._said:
+            self._said.add("unlisted")
+            said = f"{left:,} trials that never started are counted and not listed: {MOST_TRIALS:,} are listed at most"
+            issue = Issue(Severity.WARNING, None, Code.HARNESS_FAILED, said, (Evidence("plan", said, "config.json"),))
+            yield ev.RunIssue(at=self._last_sign(), issue=issue)
 
     def _free_name(self, task: str) -> str:
         base = f"{task.replace('/', '_')}{NOT_STARTED}"
-        number = 1
-        while f"{base}{number}" in self._pending:
-            number += 1
-        return f"{base}{number}"
+        self._pending_named[base] += 1
+        return f"{base}{self._pending_named[base]}"

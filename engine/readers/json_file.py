@@ -23,8 +23,9 @@ class NotJson(ValueError):
 
 
 def parse_json(data: bytes) -> object:
-    """A byte-order mark, numbers that JSON doesn't know (NaN), bytes that are not UTF-8 and halves of surrogate pairs pass, the latter
-    spelled out: nothing that is read here fails where it is written again. Raises NotJson for all that is left."""
+    """A byte-order mark, numbers that JSON doesn't know (NaN), bytes that are not UTF-8 and halves of surrogate pairs
+    pass, the latter spelled out: nothing that is read here fails where it is written again. Raises NotJson for all that
+    is left."""
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         return msgspec.json.decode(data)

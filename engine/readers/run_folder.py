@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+import msgspec
 
 from engine.events import (
     AnyEvent,
@@ -19,6 +21,7 @@ from engine.events import (
 from engine.layout import CARD, EVENTS, HOST_SAMPLES, SAMPLES, LogFile, trial_logs
 from engine.owner import engine_alive
 from engine.readers.followed_file import FollowedFile
+from engine.readers.inside import is_inside
 from engine.readers.reader import Liveness
 from engine.regular_file import regular_file
 
@@ -28,6 +31,8 @@ SAMPLES_SEC = 0.2
 """Samples come once a second and trial; a file of them is looked at this often at most."""
 
 _CARD_HEAD = b"digest ="
+_OF_OTHERS = ("config.json", "result.json", "run_info.json", "run_metadata.json", "tb.lock")
+"""Ours have some of these too, and a card in any case."""
 
 
 class RunFolderReader:
@@ -53,7 +58,7 @@ class RunFolderReader:
             match event:
                 case TrialStarted(trial=trial):
                     self._forget(trial)
-                    self._samples[trial] = FollowedFile(self.folder / trial / SAMPLES)
+                    self._samples[trial] = FollowedFile(TRIALDECK.trial_folder(self.folder, trial) / SAMPLES)
                 case TrialFinished(trial=trial) | TrialInterrupted(trial=trial):
                     self._forget(trial)
                 case RunFinished():
@@ -93,9 +98,10 @@ class TrialdeckFormat:
     ours = True
 
     def is_run(self, folder: Path) -> bool:
-        """A run whose engine has not begun yet has its card only; a card that a person wrote is no run."""
+        """A run whose engine has not begun yet has its card only; a card that a person wrote is no run. Others call
+        files events.jsonl too: a folder of theirs is not taken for ours, since labels would be written into it."""
         try:
-            return (folder / EVENTS).is_file() or _is_of_a_run(folder / CARD)
+            return _is_of_a_run(folder / CARD) or _is_event_log(folder / EVENTS)
         except (OSError, ValueError):
             return False
 
@@ -115,10 +121,12 @@ class TrialdeckFormat:
         return RunFolderReader(folder)
 
     def trial_folder(self, folder: Path, trial: str) -> Path:
-        return folder / trial
+        """Inside the run, whatever a run that came from elsewhere calls its trials."""
+        inside = bool(trial) and "\0" not in trial and ".." not in PurePosixPath(trial).parts and trial[0] != "/"
+        return folder / trial if inside else folder / "none"
 
     def logs(self, folder: Path, trial: str) -> list[LogFile]:
-        return trial_logs(folder / trial)
+        return [log for log in trial_logs(self.trial_folder(folder, trial)) if is_inside(folder, log.path)]
 
 
 TRIALDECK = TrialdeckFormat()
@@ -130,3 +138,17 @@ def _is_of_a_run(card: Path) -> bool:
         return False
     with regular_file(card) as file:
         return file.read(len(_CARD_HEAD)) == _CARD_HEAD
+
+
+def _is_event_log(events: Path) -> bool:
+    """Whether an older or a newer engine began it too; what is no JSON is a broken one of ours, where nothing beside it
+    is another system's. Raises OSError."""
+    if not events.is_file():
+        return False
+    with regular_file(events) as file:
+        line = file.readline(_MOST_FIRST)
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return not any((events.parent / name).is_file() for name in _OF_OTHERS)
+    return isinstance(found, dict) and isinstance(found.get("type"), str) and isinstance(found.get("at"), str)

@@ -21,6 +21,8 @@ _MOST_HEAD = 4 << 20
 _MOST_RUNS = 100
 _MOST_ASKED = 3
 MOST_ATTEMPTS = 1_000
+MOST_TRIALS = 200_000
+"""Of one run; what claims more is no plan that anybody made."""
 _DATE = re.compile(r"^\d{8}_|^\d{4}-\d{2}-\d{2}[_-]*")
 
 
@@ -68,6 +70,7 @@ def run_plan(folder: Path) -> TerminalBenchPlan:
         "kwargs": values.within(metadata, "agent_kwargs") or values.within(agent, "extra_kwargs"),
     }
     run = values.text(values.within(metadata, "run_id"))
+    tasks = tasks[:MOST_TRIALS]
     return TerminalBenchPlan(
         folder=folder,
         run=run if _is_name(run) else folder.name,
@@ -80,7 +83,7 @@ def run_plan(folder: Path) -> TerminalBenchPlan:
         dataset_version=values.text(values.within(metadata, "dataset_version"))
         or values.text(values.within(lock, "dataset", "version")),
         tasks=tuple(dict.fromkeys(tasks)),
-        attempts=min(MOST_ATTEMPTS, attempts or 1),
+        attempts=min(MOST_ATTEMPTS, attempts or 1, max(1, MOST_TRIALS // max(1, len(tasks)))),
         concurrency=values.count(values.within(metadata, "n_concurrent_trials")) or 1,
         timeout_factor=values.number(values.within(lock, "run_config", "global_timeout_multiplier")) or 1.0,
         version=values.text(values.within(lock, "harness", "version")),

@@ -357,7 +357,7 @@ def test_only_jobs_are_taken_for_jobs(tmp_path: Path) -> None:
         assert not HARBOR.is_run(folder)
     (job.folder / "config.json").write_text("{")
     assert HARBOR.is_run(job.folder)
-    (job.folder / "events.jsonl").write_text("")
+    (job.folder / "events.jsonl").write_text('{"type":"engine_started","at":"2026-01-01T00:00:00Z"}\n')
     found = recognise(job.folder)
     assert found is not None
     assert found.kind == "trialdeck"
