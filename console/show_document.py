@@ -270,6 +270,7 @@ def _trial(trial: TrialState, word: str, opened: OpenedRun, book: LabelBook) -> 
                 added=trial.files_changed.added,
                 changed=trial.files_changed.changed,
                 deleted=trial.files_changed.deleted,
+                unseen=trial.files_changed.unseen,
             )
             if trial.files_changed is not None
             else None

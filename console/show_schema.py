@@ -83,6 +83,7 @@ class ChangedFiles(_Shown, frozen=True, kw_only=True):
     added: int
     changed: int
     deleted: int
+    unseen: tuple[str, ...]
 
 
 class EarlierFacts(_Shown, frozen=True, kw_only=True):

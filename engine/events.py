@@ -321,12 +321,14 @@ class AgentFinished(Event, frozen=True, kw_only=True):
 
 
 class FilesChanged(Event, frozen=True, kw_only=True):
-    """How many files the agent added, changed and deleted in `main`; the list is the trial's `changes.json`."""
+    """How many files the agent added, changed and deleted in `main`; the list is the trial's `changes.json`. `unseen`:
+    places of `main` (tmpfs, volumes) of which nobody knows what was changed there."""
 
     trial: str
     added: int
     changed: int
     deleted: int
+    unseen: tuple[str, ...] = ()
 
 
 class RewardRecorded(Event, frozen=True, kw_only=True):

@@ -397,7 +397,8 @@ class RunState:
         trial.timed_out = trial.timed_out or event.timed_out
 
     def _files_changed(self, event: ev.FilesChanged) -> None:
-        self.trials[event.trial].files_changed = event
+        unseen = tuple(clean_line(place) for place in event.unseen)
+        self.trials[event.trial].files_changed = msgspec.structs.replace(event, unseen=unseen)
 
     def _reward_recorded(self, event: ev.RewardRecorded) -> None:
         trial = self.trials[event.trial]

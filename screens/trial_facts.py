@@ -33,14 +33,15 @@ def state_pieces(trial: TrialState, stale: bool = False) -> Pieces:
     return [(f"{fmt.state_glyph(trial)} {fmt.state_word(trial)}", style)]
 
 
-def summary(trial: TrialState) -> Pieces:
-    """One line of what decides; left out is what is not known."""
+def summary(trial: TrialState, *, spent: bool = True) -> Pieces:
+    """One line of what decides; left out is what is not known. Without `spent` what a trial brought and took is left to
+    others: reward, steps, tokens, cost. Empty where nothing is left."""
     parts: list[Pieces] = []
     if not trial.done and trial.activity:
         parts.append([(trial.activity, "deck--accent")])
     if trial.state == trial_state.WAITING:
         parts.append([(f"waits for {trial.waiting_for}", "deck--dim")])
-    if trial.done or trial.reward is not None:
+    if spent and (trial.done or trial.reward is not None):
         parts.append([("reward ", "deck--dim"), (fmt.reward(trial.reward), "deck--strong")])
     if trial.tests_total is not None:
         parts.append([(f"{trial.tests_passed or 0} of {trial.tests_total} tests", "")])
@@ -53,21 +54,27 @@ def summary(trial: TrialState) -> Pieces:
     changed = trial.files_changed
     if changed is not None:
         parts.append([(f"files +{changed.added} ~{changed.changed} −{changed.deleted}", "")])
+    parts += _spent(trial) if spent else []
+    if trial.model_retries:
+        parts.append([(f"▲ {fmt.count(trial.model_retries, 'model call')} tried again", "deck--warn")])
+    if trial.kept:
+        parts.append([("environment kept", "deck--accent")])
+    line: Pieces = [(" ", "")] if parts else []
+    for number, part in enumerate(parts):
+        line += [_DOT] if number else []
+        line += [(clean_line(text), style) for text, style in part]
+    return line
+
+
+def _spent(trial: TrialState) -> list[Pieces]:
+    parts: list[Pieces] = []
     if trial.steps:
         parts.append([(fmt.count(trial.steps, "step"), "")])
     if trial.tokens_in is not None or trial.tokens_out is not None:
         parts.append([(f"{tokens(trial.tokens_in)} in, {tokens(trial.tokens_out)} out", "")])
     if trial.cost_usd is not None:
         parts.append([(fmt.spent(trial.cost_usd, partial=trial.cost_partial), "")])
-    if trial.model_retries:
-        parts.append([(f"▲ {fmt.count(trial.model_retries, 'model call')} tried again", "deck--warn")])
-    if trial.kept:
-        parts.append([("environment kept", "deck--accent")])
-    line: Pieces = [(" ", "")]
-    for number, part in enumerate(parts):
-        line += [_DOT] if number else []
-        line += [(clean_line(text), style) for text, style in part]
-    return line
+    return parts
 
 
 def facts(trial: TrialState, width: int, arm: ArmInfo | None = None) -> list[Line]:
@@ -144,7 +151,8 @@ def _agent(trial: TrialState, arm: ArmInfo | None, width: int) -> list[Pieces]:
     changed = trial.files_changed
     if changed is not None:
         words = f"{changed.added} added, {changed.changed} changed, {changed.deleted} deleted"
-        rows.append(_row("files", (words, "")))
+        unseen = f"  not known of {', '.join(changed.unseen)}" if changed.unseen else ""
+        rows.append(_row("files", (words, ""), (unseen, "deck--dim")))
     return rows
 
 

@@ -157,6 +157,10 @@ class Environment(Protocol):
     async def kill_agent(self, mark: str) -> int:
         """Kill all that the agent started (mark: NAME=value in its environment); returns how many. Dead on return."""
 
+    @property
+    def unseen(self) -> Sequence[str]:
+        """Places of `main` in which an agent's work may lie and of which `changes` can't tell: tmpfs, volumes."""
+
     async def changes(self) -> list[FileChange]:
         """What was added, changed and deleted in `main` since it was created, mounts left out."""
 

@@ -45,9 +45,12 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Changes(msgspec.Struct, frozen=True):
+    """`unseen`: places of which nobody knows what was changed there."""
+
     added: list[str] = []
     changed: list[str] = []
     deleted: list[str] = []
+    unseen: list[str] = []
 
 
 class TrialCase:

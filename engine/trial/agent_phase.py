@@ -42,12 +42,13 @@ async def run_agent(
     environment: Environment,
     record: Record,
     model: TrialModel | None = None,
-) -> int:
+) -> int | None:
     """One stage's agent from set-up to its end. Afterwards, if time was up, everything it started is dead, and nothing
     reaches the model any more.
 
-    Returns how many files it changed. Raises TrialFailed where the environment failed, or the agent could not be set up
-    or not be stopped. What goes wrong in the agent itself is an issue, and verification still follows.
+    Returns how many files it changed, None where that is unknown. Raises TrialFailed where the environment failed, or
+    the agent could not be set up or not be stopped. What goes wrong in the agent itself is an issue, and verification
+    still follows.
     """
     folder = record.folder / "steps" / stage.name / "agent" if stage.name else record.folder / "agent"
     folder.mkdir(parents=True, exist_ok=True)
@@ -362,21 +363,23 @@ def _look_at_end(
         )
 
 
-async def _note_changes(job: TrialJob, environment: Environment, record: Record) -> int:
-    """The list of what changed in `main`, beside the verdict; without it the trial is scored all the same."""
+async def _note_changes(job: TrialJob, environment: Environment, record: Record) -> int | None:
+    """The list of what changed in `main`, beside the verdict; without it the trial is scored all the same. None: nobody
+    knows whether anything was."""
     try:
         found = await environment.changes()
     except TrialFailed as failure:
         record.issue(msgspec.structs.replace(failure.issue, severity=Severity.WARNING, phase=Phase.AGENT))
-        return 0
+        return None
     changes = [change for change in found if not change.path.startswith(REPLAY_STATE)]
     record.deleted = tuple(change.path for change in changes if change.kind == "deleted")
     listing = {kind: [change.path for change in changes if change.kind == kind] for kind in _KINDS}
-    text = msgspec.json.format(_encodable(listing)) + b"\n"
+    unseen = tuple(environment.unseen)
+    text = msgspec.json.format(_encodable({**listing, **({"unseen": unseen} if unseen else {})})) + b"\n"
     (record.folder / CHANGES).write_bytes(text)
     added, changed, deleted = (len(listing[kind]) for kind in _KINDS)
-    record.emit(ev.FilesChanged(trial=job.trial, added=added, changed=changed, deleted=deleted))
-    return len(changes)
+    record.emit(ev.FilesChanged(trial=job.trial, added=added, changed=changed, deleted=deleted, unseen=unseen))
+    return len(changes) or (None if unseen else 0)
 
 
 def _encodable(listing: Mapping[str, Sequence[str]]) -> bytes:

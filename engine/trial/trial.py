@@ -92,7 +92,7 @@ class _Trial:
         self.model: TrialModel | None = None
         self._for_model: ModelFolder | None = None
         self._places = ExitStack()
-        self._did_something = False
+        self._did_nothing = True  # as far as is known, which it must be
 
     def verdict(self) -> tuple[float | None, dict[str, float]]:
         """The trial's reward; none where something fatal happened."""
@@ -120,7 +120,7 @@ class _Trial:
                 changes = await run_agent(job, stage, self._agent(), environment, record, self.model)
             with self._phase(environment, Phase.COLLECT, None, stage):
                 rows = await collect(job, stage, environment, record, stop_main=image is not None and last)
-            self._did_something |= bool(changes) or any(row.bytes for row in rows)
+            self._did_nothing &= changes == 0 and not any(row.bytes for row in rows)
             single = len(environment.services) == 1
             with self._phase(environment, Phase.VERIFY, stage.verifier.timeout_sec * job.timeout_factor, stage):
                 verdict = await self._verify(stage, environment, rows, image, last=last)
@@ -129,7 +129,7 @@ class _Trial:
             if not last and (why := ends_early(verdict, stage.step.min_reward if stage.step is not None else None)):
                 record.log(f"step {stage.name} ends the task: {why}")
                 break
-        if single and not self._did_something and self.passed():
+        if single and self._did_nothing and self.passed():
             self._tell_passed_without_changes()
 
     def _agent(self) -> Agent:

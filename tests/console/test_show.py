@@ -93,7 +93,7 @@ def test_a_trial_has_phases_issues_artifacts_hooks_services_and_rewards(
     assert (service["service"], service["exit_code"], service["peak_memory_bytes"]) == ("db", 137, 1 << 20)
     assert found["hooks"][0]["exit_code"] == 3
     assert found["artifacts"][0]["status"] == "missing"
-    assert found["files_changed"] == {"added": 2, "changed": 1, "deleted": 0}
+    assert found["files_changed"] == {"added": 2, "changed": 1, "deleted": 0, "unseen": []}
     assert (found["reward"], found["tests_passed"], found["cost_usd"]) == (1.0, 3, 0.25)
 
 

@@ -78,6 +78,7 @@ class FakeProvider:
     faults: dict[str, BaseException] = field(default_factory=dict)
     hangs: dict[str, float] = field(default_factory=dict)
     changed: list[FileChange] = field(default_factory=lambda: [FileChange("/app/answer.txt", "added")])
+    unseen: tuple[str, ...] = ()
     transfers: dict[str, Transfer] = field(default_factory=dict)
     leftovers: list[str] = field(default_factory=list)
     survivors: int = 0
@@ -301,6 +302,10 @@ class FakeEnvironment:
     async def kill_agent(self, mark: str) -> int:
         await self._call(f"kill_agent {mark}")
         return self.provider.survivors
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        return self.provider.unseen
 
     async def changes(self) -> list[FileChange]:
         await self._call("changes")

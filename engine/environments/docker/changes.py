@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 
+import anyio.to_thread
 import msgspec
 
-from engine.environments.docker.layers import Layers, touched
+from engine.environments.docker.containers import Container
+from engine.environments.docker.engine_api import Engine
+from engine.environments.docker.layers import Layers, LayersUnreadable, touched
 from engine.environments.environment import FileChange
 
 OURS = ("/logs", "/tests", "/solution", "/opt/trialdeck", "/sbin/docker-init", "/usr/sbin/docker-init", "/.dockerenv")
@@ -22,6 +26,16 @@ class _Entry(msgspec.Struct, frozen=True, gc=False):
 _decoder = msgspec.json.Decoder(list[_Entry] | None)
 
 
+async def changes_of(engine: Engine, container: Container, *, here: bool) -> list[FileChange]:
+    """`here`: its layers are on this host. Raises EngineCallFailed."""
+    places = (*container.mounted, *container.hidden)
+    if container.layers is not None and here:
+        with suppress(LayersUnreadable):
+            return await anyio.to_thread.run_sync(layer_changes, container.layers, places)
+    answer = await engine.raw("GET", f"containers/{container.id}/changes")
+    return await anyio.to_thread.run_sync(read_changes, answer, places)
+
+
 def read_changes(answer: bytes, left_out: Iterable[str] = ()) -> list[FileChange]:
     """The daemon's answer, as `worth_telling`."""
     entries = _decoder.decode(answer) or []
@@ -31,6 +45,11 @@ def read_changes(answer: bytes, left_out: Iterable[str] = ()) -> list[FileChange
 def layer_changes(layers: Layers, left_out: Iterable[str] = ()) -> list[FileChange]:
     """The same from the layers themselves. Raises LayersUnreadable."""
     return worth_telling([FileChange(path, kind) for path, kind in touched(layers)], left_out)
+
+
+def unseen(places: Iterable[str]) -> tuple[str, ...]:
+    """Those of a container's places beside its layers in which an agent's work may lie: not our own."""
+    return tuple(place for place in places if not any(place == own or place.startswith(own + "/") for own in OURS))
 
 
 def worth_telling(entries: Sequence[FileChange], left_out: Iterable[str]) -> list[FileChange]:

@@ -21,7 +21,8 @@ class HealthProbe(msgspec.Struct, frozen=True, kw_only=True):
 class Container(msgspec.Struct, frozen=True, kw_only=True):
     """`health`: "", starting, healthy or unhealthy. `restarts`: a policy that starts it again after an end.
     `hidden` are places that the archive API can't see (tmpfs). `network_of`: the id of the container whose network it
-    shares, empty where it has one of its own."""
+    shares, empty where it has one of its own. `beside_layers`: places that can be written and are none of its layers
+    (tmpfs, volumes, folders of the host), so that no list of changes tells of them."""
 
     id: str
     name: str
@@ -44,6 +45,7 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     read_only: bool = False
     hidden: tuple[str, ...] = ()
     mounted: tuple[str, ...] = ()
+    beside_layers: tuple[str, ...] = ()
     memory_limit: int = 0
     cpu_limit: float = 0.0
     network_of: str = ""
@@ -84,11 +86,18 @@ def read_container(told: dict[str, Any]) -> Container:
         read_only=bool(host.get("ReadonlyRootfs")),
         hidden=tuple(path.rstrip("/") or "/" for path in hidden),
         mounted=tuple(m["Destination"] for m in mounts if m.get("Type") != "tmpfs"),
+        beside_layers=_beside_layers(host, mounts),
         memory_limit=host.get("Memory") or 0,
         cpu_limit=cpus,
         network_of=_network_of(str(host.get("NetworkMode") or "")),
         layers=layers_of(told.get("GraphDriver")),
     )
+
+
+def _beside_layers(host: dict[str, Any], mounts: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    memory = [path for path, options in (host.get("Tmpfs") or {}).items() if "ro" not in str(options).split(",")]
+    written = [str(mount["Destination"]) for mount in mounts if mount.get("RW", True)]
+    return tuple(sorted({path.rstrip("/") or "/" for path in (*memory, *written)}))
 
 
 def _network_of(mode: str) -> str:

@@ -15,12 +15,11 @@ import anyio.to_thread
 from engine.environments.docker import agent_processes, kept, labels
 from engine.environments.docker.archive_in import TransferFailed, pack_bytes, pack_path, put, transfer_failed
 from engine.environments.docker.archive_out import Download, holds_nothing
-from engine.environments.docker.changes import layer_changes, read_changes
+from engine.environments.docker.changes import changes_of, unseen
 from engine.environments.docker.containers import Container, inspect, main_first
 from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.exec import ExecEnd, ExecRequest, run_exec
 from engine.environments.docker.failures import fail, from_daemon
-from engine.environments.docker.layers import LayersUnreadable
 from engine.environments.docker.processes import NOTHING_KNOWN
 from engine.environments.docker.readiness import first_failed, judge, not_ready, start_timeout, waiting_for
 from engine.environments.docker.removal import Thing, remove_project
@@ -336,16 +335,15 @@ class DockerEnvironment(ABC):
         )
         return self._killed
 
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        return unseen(self._container(MAIN).beside_layers)
+
     async def changes(self) -> list[FileChange]:
-        main = self._container(MAIN)
-        if main.layers is not None and self._watch.views.get(MAIN) is not None:
-            with suppress(LayersUnreadable):
-                return await anyio.to_thread.run_sync(layer_changes, main.layers, main.mounted)
         try:
-            answer = await self._engine.raw("GET", f"containers/{main.id}/changes")
+            return await changes_of(self._engine, self._container(MAIN), here=self._watch.views.get(MAIN) is not None)
         except EngineCallFailed as error:
             raise self._located(from_daemon(error, "list what changed in main", phase=self.phase)) from error
-        return await anyio.to_thread.run_sync(read_changes, answer, main.mounted)
 
     # --- the end --------------------------------------------------------------------------------------------------
 

@@ -49,6 +49,30 @@ async def test_an_agents_own_files_have_a_place_in_a_read_only_root(rig: Rig, tm
     assert changes == []
 
 
+async def test_places_beside_the_layers_are_told_since_no_list_of_changes_has_them_case_52(
+    rig: Rig, tmp_path: Path
+) -> None:
+    dockerfile = """
+        FROM debian:bookworm-slim
+        VOLUME /anonymous
+    """
+    compose = """
+        services:
+          main:
+            build: .
+            tmpfs: [/in-memory, "/fixed:ro"]
+            volumes: ["named:/named", "named:/read:ro", "logs:/logs/agent"]
+        volumes: {named: {}, logs: {}}
+    """
+    async with rig.up(dockerfile=dockerfile, compose=compose, bind_read_only={tmp_path: PLACE}) as environment:
+        touched = " ".join(f"{place}/file" for place in ("/in-memory", "/named", "/anonymous"))
+        assert (await environment.execute(["touch", *touched.split()])).exit_code == 0
+        assert await environment.changes() == []
+        assert environment.unseen == ("/anonymous", "/in-memory", "/named")
+    async with rig.up() as environment:
+        assert environment.unseen == ()
+
+
 PERL = (
     "use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0) or die; "
     "connect(S, sockaddr_un('/opt/trialdeck/model/socket')) or die \"no: $!\"; print <S>"

@@ -179,6 +179,12 @@ def test_only_a_planted_conftest_makes_a_pass_doubtful(run: Run) -> None:
     assert run.propose().cause is None
 
 
+def test_a_planted_conftest_is_not_all_where_work_may_lie_unseen(run: Run) -> None:
+    changes = {"added": ["/app/conftest.py"], "unseen": ["/data"]}
+    run.trial(reward=1.0).file("changes.json", json.dumps(changes))
+    assert run.propose().cause is None
+
+
 def test_a_pass_in_which_nothing_changed_points_at_the_task(run: Run) -> None:
     """Case 52."""
     run.trial(reward=1.0, issues=[issue(Code.PASSED_WITHOUT_CHANGES, severity=Severity.WARNING)])

@@ -315,6 +315,26 @@ async def test_a_pass_without_any_work_is_flagged_case_52(tmp_path: Path) -> Non
     assert rig.issue(Code.PASSED_WITHOUT_CHANGES).severity is Severity.WARNING
 
 
+async def test_a_pass_is_not_flagged_where_work_may_lie_beside_the_layers_of_main_case_52(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, agent="nop")
+    rig.provider.changed = []
+    rig.provider.unseen = ("/data",)
+    rig.scores()
+    assert (await rig.trial()).passed
+    assert Code.PASSED_WITHOUT_CHANGES not in rig.codes
+    (changes,) = rig.of(ev.FilesChanged)
+    assert (changes.added, changes.unseen) == (0, ("/data",))
+    assert json.loads((rig.folder / "changes.json").read_text())["unseen"] == ["/data"]
+
+
+async def test_a_pass_is_not_flagged_where_nobody_could_list_what_changed_case_52(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, agent="nop")
+    rig.provider.faults["agent: changes"] = broken(Code.ENVIRONMENT_FAILED)
+    rig.scores()
+    assert (await rig.trial()).passed
+    assert Code.PASSED_WITHOUT_CHANGES not in rig.codes
+
+
 @pytest.mark.parametrize("services", [("main",), ("main", "db")])
 async def test_work_that_shows_or_may_be_elsewhere_is_not_flagged_case_52(
     tmp_path: Path, services: tuple[str, ...]
