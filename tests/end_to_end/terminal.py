@@ -17,6 +17,8 @@ SEEN_SEC = 60.0
 ESCAPE_SEC = 0.3
 """Longer than a console waits for the rest of an escape sequence."""
 PREFIX = "exit-code:"
+SHIFT, CTRL, DRAG = 4, 16, 32
+"""What goes with a button of the mouse: a key, or that it moved while it was down."""
 
 
 class Terminal:
@@ -34,6 +36,14 @@ class Terminal:
 
     def type(self, text: str) -> None:
         self.tmux("send-keys", "-t", "deck", "-l", text)
+
+    def mouse(self, column: int, row: int, with_: int = 0, *, up: bool = False) -> None:
+        """The left button at a cell, both counted from 1, as terminals write it (SGR)."""
+        self.type(f"\x1b[<{with_};{column};{row}{'m' if up else 'M'}")
+
+    def click(self, column: int, row: int, with_: int = 0, times: int = 1) -> None:
+        """All of it in one piece: a second click that comes late is no double click."""
+        self.type(f"\x1b[<{with_};{column};{row}M\x1b[<{with_};{column};{row}m" * times)
 
     def back(self, *texts: str) -> None:
         """Escape, then wait for what comes: a key too soon after it would be read as one with Alt."""
