@@ -63,13 +63,20 @@ def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
     )
 
 
+def _turn(item: pytest.Item) -> tuple[bool, bool]:
+    """Harbor's environment takes minutes to be made where it isn't there: the worker without containers begins with
+    it, and container tests that need it come last."""
+    containers, harbor = uses_containers(item), "harbor" in item.path.name
+    return not containers, harbor is containers
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not in_worker(config):
         return
     for item in filter(uses_containers, items):
         item.add_marker(pytest.mark.xdist_group(CONTAINERS))
-    items.sort(key=lambda item: not uses_containers(item))
+    items.sort(key=_turn)
 
 
 @pytest.hookimpl(optionalhook=True)

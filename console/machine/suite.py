@@ -1,14 +1,15 @@
-"""The whole test suite: static checks, then pytest."""
+"""The whole test suite: static checks and pytest."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.machine.command import run
+from console.machine.command import Outcome, run
 from console.machine.progress import Progress
 
 CHECK_LIMIT = 600.0
@@ -28,9 +29,10 @@ class Check:
 CHECKS = (
     Check("ruff check", ("-m", "ruff", "check", "--quiet", ".")),
     Check("ruff format --check", ("-m", "ruff", "format", "--check", ".")),
-    Check("mypy", ("-m", "mypy", "--no-error-summary")),
     Check("lint-imports", ("-c", "import sys; from importlinter.cli import lint_imports_command as c; c()")),
 )
+BESIDE = Check("mypy", ("-m", "mypy", "--no-error-summary"))
+"""Takes half a minute of one core, of which the container tests leave some."""
 
 
 def run_suite(
@@ -38,22 +40,45 @@ def run_suite(
 ) -> int:
     """Run the suite and return its exit status; with pytest arguments only pytest runs, in one process.
 
-    A failed check doesn't keep the tests from running, and is named again at the end.
+    A failed check doesn't keep the tests from running, and is named again at the end. Otherwise pytest's own summary
+    is the last word.
     """
-    checks = () if arguments else CHECKS
-    failed = [check.name for check in checks if not _passes(root, python, check, progress)]
-    sys.stderr.flush()
-    argv = [str(python), "-m", "pytest", *(arguments or SHARED_OUT)]
-    tests = subprocess.run(argv, cwd=root, env=dict(environ), check=False)
+    if arguments:
+        return _pytest(root, python, arguments, environ)
+    failed = [check.name for check in CHECKS if not _passes(root, python, check, progress)]
+    progress.say(f"  {BESIDE.name} runs beside pytest, and is told of only if it fails")
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        beside = aside.submit(_passes_beside, root, python, progress)
+        code = _pytest(root, python, SHARED_OUT, environ)
+        if not beside.result():
+            failed.append(BESIDE.name)
     if failed:
-        progress.say(f"failed before pytest: {', '.join(failed)} (see above)")
-    return tests.returncode or (1 if failed else 0)
+        progress.say(f"failed beside the tests: {', '.join(failed)} (see above)")
+    return code or (1 if failed else 0)
+
+
+def _pytest(root: Path, python: Path, arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    sys.stderr.flush()
+    return subprocess.run(
+        [str(python), "-m", "pytest", *arguments], cwd=root, env=dict(environ), check=False
+    ).returncode
 
 
 def _passes(root: Path, python: Path, check: Check, progress: Progress) -> bool:
     with progress.step(check.name):
-        done = run([str(python), *check.arguments], timeout=CHECK_LIMIT, cwd=root)
+        done = _run(root, python, check)
     if not done.ok:
-        progress.say(f"{check.name} failed:")
-        progress.say(done.output.rstrip())
+        progress.say(f"{check.name} failed:\n{done.output.rstrip()}")
     return done.ok
+
+
+def _passes_beside(root: Path, python: Path, progress: Progress) -> bool:
+    """What is wrong is said at once, in one piece, below the dots that pytest has printed so far."""
+    done = _run(root, python, BESIDE)
+    if not done.ok:
+        progress.say(f"\n{BESIDE.name} failed:\n{done.output.rstrip()}")
+    return done.ok
+
+
+def _run(root: Path, python: Path, check: Check) -> Outcome:
+    return run([str(python), *check.arguments], timeout=CHECK_LIMIT, cwd=root)
