@@ -32,6 +32,8 @@ from engine.analysis.sensitivity import Labels, SensitivityView, sensitivity
 from engine.analysis.wording import listed, many
 
 _MOST_K = 10
+_SEEN = 0.0005
+"""A share that changes what is printed: half a tenth of a point."""
 
 
 class ArmSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -250,6 +252,13 @@ def _power(pairs: Sequence[Pair], table: Table, delta: Difference) -> Power:
     )
 
 
+def _rates_apart(view: SensitivityView) -> bool:
+    """Whether the rates of a reading, as they are printed, don't add up to its difference."""
+    if view.rate_a is None or view.rate_b is None or view.difference is None:
+        return False
+    return abs(view.rate_a - view.rate_b - view.difference) >= _SEEN
+
+
 def _notes(found: Comparison, pairs: Sequence[Pair]) -> tuple[str, ...]:
     notes = []
     if found.unfinished:
@@ -279,6 +288,10 @@ def _notes(found: Comparison, pairs: Sequence[Pair]) -> tuple[str, ...]:
     sides = {(len(pair.a), len(pair.b)) for pair in pairs}
     if len(sides) > 1 or any(a != b for a, b in sides):
         notes.append("tasks have unequally many attempts: each task counts once in the difference")
+    elif any(_rates_apart(view) for view in found.sensitivity):
+        notes.append(
+            "attempts left out leave tasks unequally many: each trial counts in A and in B, each task in A − B"
+        )
     for side, arm in zip("AB", found.arms, strict=True):
         if arm.cost_unknown and arm.cost_known:
             records = arm.cost_known + arm.cost_unknown

@@ -157,6 +157,19 @@ def test_unequally_many_attempts_count_each_task_once_and_say_so() -> None:
     assert any("unequally many attempts" in note for note in found.notes)
 
 
+def test_a_reading_whose_rates_do_not_add_up_to_its_difference_says_why() -> None:
+    """Attempts that a label leaves out make tasks unequally many; the readings of equally many say nothing of it."""
+    a = [trial("t1", True, attempt=1), trial("t1", False, attempt=2), trial("t2", True, attempt=1)]
+    a.append(trial("t2", True, attempt=2))
+    b = [msgspec.structs.replace(each, arm="b", passed=each.task == "t1") for each in a]
+    assert not any("left out" in note for note in compare(a, b).notes)
+    found = compare(a, b, labels={("t1", "a", 2): "infrastructure"})
+    reading = found.sensitivity[1]
+    assert reading.rate_a is not None and reading.rate_b is not None and reading.difference is not None
+    assert reading.rate_a - reading.rate_b == pytest.approx(2 / 3) and reading.difference == pytest.approx(0.5)
+    assert any("each trial counts in A and in B, each task in A − B" in note for note in found.notes)
+
+
 def test_two_arms_on_one_side_are_refused() -> None:
     with pytest.raises(ValueError, match="opus, sonnet"):
         compare([trial("t1", arm="sonnet"), trial("t2", arm="opus")], [trial("t1", arm="b")])
