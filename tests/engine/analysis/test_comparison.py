@@ -167,7 +167,7 @@ def test_a_reading_whose_rates_do_not_add_up_to_its_difference_says_why() -> Non
     reading = found.sensitivity[1]
     assert reading.rate_a is not None and reading.rate_b is not None and reading.difference is not None
     assert reading.rate_a - reading.rate_b == pytest.approx(2 / 3) and reading.difference == pytest.approx(0.5)
-    assert any("each trial counts in A and in B, each task in A − B" in note for note in found.notes)
+    assert any("A and B count trials, A − B counts tasks" in note for note in found.notes)
 
 
 def test_two_arms_on_one_side_are_refused() -> None:
