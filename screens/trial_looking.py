@@ -7,20 +7,22 @@ from functools import partial
 from pathlib import Path
 
 from textual.message import Message
-from textual.screen import Screen
+from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from screens.trial_finds import Finds, find
 
 
 class TrialLooking:
+    """`view` gets the messages; it says with `came` that it has one."""
+
     @dataclass
     class Found(Message):
         trial: str
         finds: Finds
 
-    def __init__(self, screen: Screen[None]) -> None:
-        self._screen = screen
+    def __init__(self, view: Widget) -> None:
+        self._view = view
         self._busy = False
 
     def look(self, trial: str, run_folder: Path, trial_folder: Path) -> None:
@@ -28,7 +30,7 @@ class TrialLooking:
         if not self._busy:
             self._busy = True
             looking = partial(self._find, trial, run_folder, trial_folder)
-            self._screen.run_worker(looking, thread=True, group="finds", exit_on_error=False)
+            self._view.run_worker(looking, thread=True, group="finds", exit_on_error=False)
 
     def came(self) -> None:
         self._busy = False
@@ -37,4 +39,4 @@ class TrialLooking:
         worker = get_current_worker()
         finds = find(run_folder, trial_folder)
         if not worker.is_cancelled:
-            self._screen.post_message(self.Found(trial, finds))
+            self._view.post_message(self.Found(trial, finds))

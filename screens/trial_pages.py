@@ -17,6 +17,7 @@ from engine.events import RunPlanned
 from engine.layout import LogFile
 from engine.text import clean_line
 from screens.trial_finds import Finds
+from screens.when_filled import Filling, when_filled
 from screens.widgets.card_pane import CardPane
 from screens.widgets.cast_view import CastView
 from screens.widgets.files_view import FilesView
@@ -90,11 +91,7 @@ def pages_of(
     logs: Sequence[LogFile], finds: Finds, folder: Path, plan: RunPlanned | None, steps: int | None
 ) -> list[TrialPage]:
     """In the order of their numbers. `steps` is how many the open session has, once it is read."""
-    pages: list[TrialPage] = []
-    if finds.sessions:
-        label = "steps" if steps is None else f"steps {steps:,}"
-        pages.append(TrialPage(Tab(STEPS, label), lambda live: StepsView(finds.sessions, live=live)))
-    pages += [_log_page(log) for log in logs]
+    pages = steps_and_logs(logs, finds, steps)
     if len(logs) > 1:
         pages.append(TrialPage(Tab(MERGED, "all by time"), partial(_merged, tuple(logs))))
     pages += [_cast_page(path, len(finds.casts) > 1) for path in finds.casts]
@@ -105,6 +102,14 @@ def pages_of(
     else:
         pages.append(TrialPage(Tab(CARD, "card"), lambda live: CardPane(plan)))
     return pages
+
+
+def steps_and_logs(logs: Sequence[LogFile], finds: Finds, steps: int | None) -> list[TrialPage]:
+    pages: list[TrialPage] = []
+    if finds.sessions:
+        label = "steps" if steps is None else f"steps {steps:,}"
+        pages.append(TrialPage(Tab(STEPS, label), lambda live: StepsView(finds.sessions, live=live)))
+    return pages + [_log_page(log) for log in logs]
 
 
 def _log_page(log: LogFile) -> TrialPage:
@@ -122,6 +127,19 @@ def _cast_page(path: Path, several: bool) -> TrialPage:
     return TrialPage(Tab(str(path), label), lambda live: CastView(path, live=live))
 
 
+def agents_log(logs: Sequence[LogFile]) -> LogFile | None:
+    """The one that a step leads to: the agent's own where there is one."""
+    return next((log for log in logs if log.kind == "agent"), logs[0] if logs else None)
+
+
+def go_to_time(view: Widget | None, at: datetime | None) -> None:
+    """In a log that was opened for a step; `at` None: the session tells no times."""
+    if view is not None and at is None:
+        view.notify("this session tells no times", timeout=3, markup=False)
+    elif at is not None and isinstance(view, Widget) and isinstance(view, Timed):
+        when_filled(view, view.go_to_time, at)
+
+
 class TrialPages(Container):
     """Shows one page. `chosen`: a person opened it, or something that a person asked for."""
 
@@ -131,10 +149,16 @@ class TrialPages(Container):
         self.current = ""
         self.chosen = False
         self._views: dict[str, Widget] = {}
+        self._filling = Filling()
 
     @property
     def view(self) -> Widget | None:
         return self._views.get(self.current)
+
+    async def filled(self) -> Widget | None:
+        """What is open, with its parts in place."""
+        await self._filling.end()
+        return self.view
 
     @property
     def keys(self) -> list[str]:
@@ -155,7 +179,7 @@ class TrialPages(Container):
         view = self._views.get(key)
         if view is None:
             view = self._views[key] = page.make(live)
-            self.mount(view)
+            self._filling.begin(self.mount(view))
         self.show()
         return view
 
