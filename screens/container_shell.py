@@ -1,4 +1,4 @@
-"""A shell in a container of a trial that runs, in the console's terminal."""
+"""A shell in a container of a trial that runs or was kept up, in the console's terminal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def why_not(app: App[Any], source: RunSource, trial: TrialState | None) -> str:
         return "read-only: no shell in a container"
     if not source.run.ours:
         return "a shell is only opened in containers of trialdeck's own runs"
-    if not source.live or trial is None or trial.done:
+    if trial is None or (not trial.kept and (not source.live or trial.done)):
         return "nothing of this trial runs any more"
     return "" if containers(trial) else "no container of this trial runs on this host's engine"
 
@@ -61,5 +61,7 @@ def _enter(app: App[Any], found: dict[str, str], name: str | None) -> None:
         problem = str(error)
     else:
         problem = run_outside(app, command)
+        if problem.startswith("docker ended"):
+            problem += ": is its container still up?"
     if problem:
         app.notify(f"{clean_line(name, 60)}: {problem}", severity="warning", markup=False)

@@ -65,3 +65,35 @@ async def test_where_nothing_runs_nothing_is_entered(tmp_path: Path, monkeypatch
         await pilot.press("S")
         await settle(pilot)
         assert "nothing of this trial runs any more" in [note.message for note in app._notifications]
+
+
+async def test_what_was_kept_up_is_entered_after_the_run_and_one_that_has_gone_since_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--keep failed` keeps it for this."""
+    ends = iter(["", "docker ended with exit code 1"])
+    entered: list[str] = []
+
+    def outside(app: object, command: Sequence[str]) -> str:
+        entered.append(command[3])
+        return next(ends)
+
+    monkeypatch.setattr("screens.container_shell.run_outside", outside)
+    async with trial_opened(fake_trial.write(tmp_path / "run")) as (app, pilot, _screen):
+        await until(pilot, lambda: read_and_painted(app))
+        assert app.source is not None
+        app.source.state.apply_all(
+            [
+                ev.ServiceChanged(at=at(13_260), trial=TRIAL, service="main", state="running", container="0a1b2c"),
+                ev.TrialFinished(at=at(13_270), trial=TRIAL, outcome="scored", reward=0.0, passed=False, kept=True),
+            ]
+        )
+        monkeypatch.setattr(type(app.source), "live", property(lambda self: False))
+        await pilot.press("S")
+        await settle(pilot)
+        assert entered == ["0a1b2c"] and not app._notifications
+        await pilot.press("S")
+        await settle(pilot)
+        assert [note.message for note in app._notifications] == [
+            "main: docker ended with exit code 1: is its container still up?"
+        ]
