@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -14,6 +14,7 @@ SILENT_SEC = 300.0
 two lines of these systems' logs minutes may pass."""
 
 _MOST_LOOKED_AT = 200
+_REREAD_SEC = 1.0
 
 
 def worked_on_here(folder: Path, words: Iterable[str], ignored: Iterable[str] = ()) -> bool:
@@ -23,16 +24,39 @@ def worked_on_here(folder: Path, words: Iterable[str], ignored: Iterable[str] = 
     wanted, unwanted = frozenset(words), frozenset(ignored)
     top = os.path.realpath(folder)
     looked_at = 0
-    for process in psutil.process_iter(["pid", "cmdline"]):
-        command = process.info["cmdline"] or []
-        if process.pid == os.getpid() or wanted.isdisjoint(_called(command)) or unwanted & set(command[:4]):
+    for pid, command, called in _commands():
+        if pid == os.getpid() or wanted.isdisjoint(called) or unwanted & set(command[:4]):
             continue
         looked_at += 1
         if looked_at > _MOST_LOOKED_AT:
             return False
-        if _works_on(process, command, top):
+        if _works_on(pid, command, top):
             return True
     return False
+
+
+_Commands = dict[int, tuple[float, list[str], frozenset[str]]]
+_known: _Commands = {}
+"""By process: when its command was read, the command, what it calls. For a list of jobs it is asked for many times."""
+
+
+def _commands() -> Iterator[tuple[int, list[str], frozenset[str]]]:
+    """Of all processes there are now. A process that became another program shows that within `_REREAD_SEC`."""
+    global _known
+    before, now = _known, time.monotonic()
+    found: _Commands = {}
+    for pid in psutil.pids():
+        known = before.get(pid)
+        if known is None or now - known[0] > _REREAD_SEC:
+            try:
+                command = psutil.Process(pid).cmdline()
+            except (psutil.Error, OSError):
+                command = []
+            known = now, command, frozenset(_called(command))
+        found[pid] = known
+    _known = found
+    for pid, (_, command, called) in found.items():
+        yield pid, command, called
 
 
 def _called(command: list[str]) -> set[str]:
@@ -50,9 +74,11 @@ def _called(command: list[str]) -> set[str]:
     return names
 
 
-def _works_on(process: psutil.Process, command: list[str], top: str) -> bool:
+def _works_on(pid: int, command: list[str], top: str) -> bool:
     try:
-        return any(file.path.startswith(top + os.sep) for file in process.open_files())
+        return any(file.path.startswith(top + os.sep) for file in psutil.Process(pid).open_files())
+    except psutil.NoSuchProcess:
+        return False
     except (psutil.Error, OSError):
         pass
     return any(part.rstrip(os.sep).endswith(top) for part in command)

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
+import pytest
+
+from engine.readers import owner_process
 from engine.readers.owner_process import Pulse, worked_on_here
 
 _HOLD = "import sys; held = open(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
@@ -51,6 +55,24 @@ def test_a_process_that_only_is_given_a_path_of_that_name_is_not_the_owner_case_
         assert not worked_on_here(job, ["someharness"])
         assert worked_on_here(job, ["reader"])
         reader.kill()
+
+
+def test_a_thousand_folders_ask_for_each_processs_command_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of jobs that nobody works on any more asks for each of them."""
+    asked: list[int] = []
+
+    class Counted(psutil.Process):
+        def cmdline(self) -> list[str]:
+            asked.append(self.pid)
+            return super().cmdline()
+
+    monkeypatch.setattr(owner_process, "_known", {})
+    monkeypatch.setattr(owner_process, "_REREAD_SEC", 1e9)
+    monkeypatch.setattr(psutil, "Process", Counted)
+    for number in range(1_000):
+        assert not worked_on_here(tmp_path / str(number), ["someharness"])
+    assert asked
+    assert len(asked) == len(set(asked))
 
 
 def test_a_pulse_beats_while_what_a_folder_says_moves_on() -> None:
