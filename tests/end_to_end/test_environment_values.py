@@ -16,33 +16,60 @@ SECRET = "s3cr3t-$HOME-'quoted'-\"too\""
 COMPOSE = 'services:\n  main:\n    environment: {SEEN: "${TD_SECRET:-not allowed}"}\n'
 
 
-@pytest.mark.parametrize("compose", [False, True])
-def test_values_arrive_as_written_and_stay_out_of_every_file(tmp_path: Path, compose: bool) -> None:
-    """For a single container and for a Compose project: nobody on the way reads `$`, quotes and backslashes."""
-    written = "a$b ${c} $$d \\ 'e' \"f\" `g`"
-    files = {"environment__docker-compose_dot_yaml": COMPOSE} if compose else {}
+WEB = "services:\n  web: {image: debian:bookworm-slim, init: true, command: [sleep, '60']}\n"
+WRITTEN = "a$b ${c} $$d \\ 'e' \"f\" `g`"
+
+
+def value_task(folder: Path, test: str = "", **files: str) -> None:
     small_task(
-        tmp_path / "values",
-        toml="[environment]\nenv = { WRITTEN = '''" + written + "''', GIVEN = \"${TD_SECRET}\" }\n",
+        folder,
+        toml=f"[environment]\nenv = {{ WRITTEN = '''{WRITTEN}''', GIVEN = \"${{TD_SECRET}}\" }}\n",
         test=(
             'printf %s "$WRITTEN" > /logs/artifacts/written; printf %s "$GIVEN" | sha256sum > /logs/artifacts/given\n'
-            + ('printf %s "$SEEN" | sha256sum > /logs/artifacts/seen\n' if compose else "")
-            + "cp -r /logs/artifacts/. /logs/verifier/; echo 1 > /logs/verifier/reward.txt\n"
+            f"{test}cp -r /logs/artifacts/. /logs/verifier/; echo 1 > /logs/verifier/reward.txt\n"
         ),
         **files,
     )
-    arguments = ("run", "values", "--agent", "oracle", "--plain", "--allow-host-env", "TD_SECRET")
-    answer = trialdeck(*arguments, cwd=tmp_path, env={"TD_SECRET": SECRET})
+
+
+def closed_task(folder: Path, test: str = "", **files: str) -> None:
+    small_task(
+        folder,
+        toml='[environment]\nnetwork_mode = "no-network"\n',
+        test=f"ok=1\ngetent hosts example.org >/dev/null && ok=0\n{test}echo $ok > /logs/verifier/reward.txt\n",
+        **files,
+    )
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """One run over all of them, each for a single container and for a Compose project: its folder, and its output."""
+    place = tmp_path_factory.mktemp("values")
+    tasks = place / "tasks"
+    value_task(tasks / "values")
+    seen = 'printf %s "$SEEN" | sha256sum > /logs/artifacts/seen\n'
+    value_task(tasks / "values-composed", seen, **{"environment__docker-compose_dot_yaml": COMPOSE})
+    closed_task(tasks / "closed")
+    inside = "getent hosts web >/dev/null || ok=0\n"
+    closed_task(tasks / "closed-composed", inside, **{"environment__docker-compose_dot_yaml": WEB})
+    arguments = ("run", "tasks", "--agent", "oracle", "--plain", "--allow-host-env", "TD_SECRET")
+    answer = trialdeck(*arguments, cwd=place, env={"TD_SECRET": SECRET})
     assert answer.returncode == 0, answer.stdout + answer.stderr
-    logs = only_run(tmp_path) / "values__oracle__1" / "verifier"
-    assert (logs / "written").read_text() == written
+    return only_run(place), answer.stdout + answer.stderr
+
+
+@pytest.mark.parametrize(("task", "seen"), [("values", False), ("values-composed", True)])
+def test_values_arrive_as_written_and_stay_out_of_every_file(ran: tuple[Path, str], task: str, seen: bool) -> None:
+    """Nobody on the way reads `$`, quotes and backslashes."""
+    run, output = ran
+    logs = run / f"{task}__oracle__1" / "verifier"
+    assert (logs / "written").read_text() == WRITTEN
     digest = hashlib.sha256(SECRET.encode()).hexdigest()
     assert (logs / "given").read_text().startswith(digest)
-    if compose:
+    if seen:
         assert (logs / "seen").read_text().startswith(digest)
-    holding = [path for path in only_run(tmp_path).rglob("*") if path.is_file() and b"s3cr3t" in path.read_bytes()]
-    assert holding == []
-    assert "s3cr3t" not in answer.stdout + answer.stderr
+    assert [path for path in run.rglob("*") if path.is_file() and b"s3cr3t" in path.read_bytes()] == []
+    assert "s3cr3t" not in output
 
 
 def test_a_variable_that_was_not_allowed_refuses_the_task_by_name(tmp_path: Path) -> None:
@@ -53,17 +80,7 @@ def test_a_variable_that_was_not_allowed_refuses_the_task_by_name(tmp_path: Path
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize(
-    "compose", ["", "services:\n  web: {image: debian:bookworm-slim, init: true, command: [sleep, '60']}\n"]
-)
-def test_no_network_reaches_nothing_outside_but_its_own_services(tmp_path: Path, compose: str) -> None:
-    files = {"environment__docker-compose_dot_yaml": compose} if compose else {}
-    inside = "getent hosts web >/dev/null || ok=0\n" if compose else ""
-    small_task(
-        tmp_path / "closed",
-        toml='[environment]\nnetwork_mode = "no-network"\n',
-        test=f"ok=1\ngetent hosts example.org >/dev/null && ok=0\n{inside}echo $ok > /logs/verifier/reward.txt\n",
-        **files,
-    )
-    answer = trialdeck("run", "closed", "--agent", "nop", "--plain", cwd=tmp_path)
-    assert trial_of(state_of(only_run(tmp_path)), "closed").state == "passed", answer.stdout
+@pytest.mark.parametrize("task", ["closed", "closed-composed"])
+def test_no_network_reaches_nothing_outside_but_its_own_services(ran: tuple[Path, str], task: str) -> None:
+    run, output = ran
+    assert trial_of(state_of(run), task).state == "passed", output
