@@ -21,7 +21,9 @@ async def with_holder(engine: Engine, error: EngineCallFailed, doing: str, *, se
         if known.code is Code.ADDRESS_POOL_EXHAUSTED:
             ours = len(await engine.get("networks", filters=filters(label=[labels.OWNER])))
             every = len(await engine.get("networks"))
-            message += f" ({ours} of its {every} networks are ours)"
+            kept = (await engine.get("volumes", filters=filters(label=[labels.KEPT]))).get("Volumes") or ()
+            left = f"; environments kept up: {len(kept)}, `trialdeck sweep --include-kept` removes them" if kept else ""
+            message += f" ({ours} of its {every} networks are ours{left})"
             evidence.append(Evidence("networks", f"{ours} of trialdeck, {every} in all"))
         else:
             who = await _who(engine, error.message)

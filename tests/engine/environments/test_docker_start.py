@@ -297,6 +297,7 @@ async def test_a_kept_environment_makes_room_unless_a_person_is_in_it(
         monkeypatch.setattr(docker_environment, "OTHERS_MAKE_ROOM_SEC", ())
         issue = await refused(rig, compose=compose)
         assert issue.code is Code.ADDRESS_POOL_EXHAUSTED
+        assert "`trialdeck sweep --include-kept` removes them" in issue.message
         assert await containers(rig.provider, f"{PROJECT}={second.project}")
     finally:
         for project in projects:
