@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
+from textual.command import CommandPalette
 from textual.message import Message
 from textual.screen import ModalScreen
 
@@ -22,7 +23,7 @@ from console.collector import Collector
 from console.engine_control import ControlFor, EngineControl
 from console.habits import Habits
 from console.open_sources import OpenSources, TooManyOpen
-from console.palette import DeckCommands
+from console.palette import DeckCommands, DeckPalette
 from console.runs_dir import RUNS_DIR
 from console.theme import NO_COLOUR_THEME, THEMES, shades
 from engine.events import now as wall_clock
@@ -292,7 +293,8 @@ class TrialDeckApp(App[None]):
     # --- what a person can do everywhere ---
 
     def on_home_screen_run_chosen(self, event: HomeScreen.RunChosen) -> None:
-        self.push_screen(self._run_screen(event.folder))
+        if isinstance(self.screen, HomeScreen):  # the first of two Enters in one batch has opened it
+            self.push_screen(self._run_screen(event.folder))
 
     def on_home_screen_compare_wanted(self, event: HomeScreen.CompareWanted) -> None:
         self.compare(event.folders)
@@ -332,6 +334,10 @@ class TrialDeckApp(App[None]):
 
     def action_palette(self) -> None:
         self.action_command_palette()
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(DeckPalette())
 
     def action_keys(self) -> None:
         screen = self.screen

@@ -2,14 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.css.query import NoMatches
+from textual.message import Message
+from textual.widgets import Input, OptionList
+from textual.worker import ResultType, Worker, WorkType
 
 from screens.actions import EVERYWHERE, Action, Place, keys_text, own_keys
+
+
+class DeckPalette(CommandPalette):
+    """Textual's would go on after it was closed where keys come in a batch: look for what was typed before Esc in a
+    list that has gone, call a command once for each Enter, close what lies under it."""
+
+    @property
+    def open(self) -> bool:
+        return self in self.app.screen_stack
+
+    def run_worker(self, work: WorkType[ResultType], *given: Any, **named: Any) -> Worker[ResultType]:
+        """Those that look for commands: what they find has no place once the list has gone."""
+
+        async def while_open() -> ResultType | None:
+            assert callable(work)
+            try:
+                found: ResultType = await cast("Callable[[], Awaitable[ResultType]]", work)()
+            except NoMatches:
+                if self.open:
+                    raise
+                return None
+            return found
+
+        return super().run_worker(cast("WorkType[ResultType]", while_open), *given, **named)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._only_if_open(event)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self._only_if_open(event)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self._only_if_open(event)
+
+    def _only_if_open(self, event: Message) -> None:
+        """What Textual does with a message comes after this."""
+        if not self.open:
+            event.stop()
+            event.prevent_default()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.is_mounted and self.open
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
 
 class DeckCommands(Provider):

@@ -198,7 +198,8 @@ class CompareScreen(LiveNumbers):
         self.query_one("#b-only" if step > 0 else "#a-only", DiscordantList).focus()
 
     def on_line_table_opened(self, event: LineTable.Opened) -> None:
-        self._open_both(event.key)
+        if self.on_top:
+            self._open_both(event.key)
 
     def _task_here(self) -> str:
         table = self.focused

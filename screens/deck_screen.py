@@ -1,13 +1,27 @@
-"""What every full screen is: deaf until it is there."""
+"""What every screen of ours is: deaf until it is there, and once it has gone."""
 
 from __future__ import annotations
 
-from textual.screen import Screen, ScreenResultType
+from textual.await_complete import AwaitComplete
+from textual.screen import ModalScreen, Screen, ScreenResultType
 
 
 class DeckScreen(Screen[ScreenResultType]):
-    """Keys that come in a batch can be ahead of the screen that the first of them opened: an action of a screen that is
-    not composed yet would look for parts that it hasn't got."""
+    """Keys that come in a batch can be ahead of the screen that the first of them opened, or behind the one that the
+    last of them left: an action would look for parts that the screen hasn't got, or end it twice."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.is_mounted
+        return self.is_mounted and self in self.app.screen_stack
+
+    @property
+    def on_top(self) -> bool:
+        """No other screen lies over it; Textual's `is_current` is true also of one that is about to be covered."""
+        return self.app.screen is self
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Nothing where another screen lies over this one: Textual would end that one, and this one twice."""
+        return super().dismiss(result) if self.on_top else AwaitComplete()
+
+
+class DeckModal(DeckScreen[ScreenResultType], ModalScreen[ScreenResultType]):
+    """A question over a screen."""

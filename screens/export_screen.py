@@ -9,9 +9,9 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from screens.deck_screen import DeckModal
 from screens.export_files import Wanted
 from screens.widgets.line_input import LineInput
 from screens.widgets.lines import Line, Lines
@@ -38,7 +38,7 @@ class Formats(Lines, can_focus=True):
         return lines
 
 
-class ExportScreen(ModalScreen[Wanted | None]):
+class ExportScreen(DeckModal[Wanted | None]):
     """Returns what is wanted; None for Esc. `what` is "the comparison", `titles` are formats by their endings."""
 
     CSS_PATH = "export_screen.tcss"

@@ -10,15 +10,15 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from screens.actions import OwnKeys, Place, keys_text, own_keys
+from screens.deck_screen import DeckModal
 
 KEYS_WIDTH = 14
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(DeckModal[None]):
     """`more` is a text of the place itself, such as the language of its filter."""
 
     CSS_PATH = "help_screen.tcss"
@@ -55,4 +55,6 @@ def _keys(place: Place, own: OwnKeys) -> Table:
     table = Table.grid(Column(min_width=KEYS_WIDTH), Column(ratio=1), padding=(0, 1, 0, 0), expand=True)
     for action in place.actions:
         table.add_row(Text(keys_text(place, action, own), style="bold"), Text(action.help))
+    if place.mouse:
+        table.add_row(Text("mouse", style="bold"), Text(place.mouse))
     return table

@@ -9,10 +9,10 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from screens.actions import key_text
+from screens.deck_screen import DeckModal
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class AnswerLine(Static):
             self.screen.dismiss(self.answer.value)
 
 
-class QuestionScreen(ModalScreen[str]):
+class QuestionScreen(DeckModal[str]):
     """Returns the value of the answer; "" for Esc, after which nothing may happen. `repeat`: what Ctrl-C, pressed once
     more, answers."""
 

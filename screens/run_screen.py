@@ -289,7 +289,7 @@ class RunScreen(DeckScreen[None]):
     # --- going elsewhere ---
 
     def on_line_table_opened(self, event: LineTable.Opened) -> None:
-        if not self.is_current:
+        if not self.on_top:
             return  # the first of two Enters in one batch has opened it
         if event.table is self._feed:
             self._jump(self._feed.warned(event.key).trial)

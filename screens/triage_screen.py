@@ -325,7 +325,7 @@ class TriageScreen(DeckScreen[None]):
         self._show_all()
 
     def on_line_table_opened(self, event: LineTable.Opened) -> None:
-        if self.is_current:
+        if self.on_top:
             self.action_open()
 
     def action_open(self) -> None:

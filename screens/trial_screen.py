@@ -38,6 +38,7 @@ from screens.trial_pages import (
     keys_without_use,
     pages_of,
 )
+from screens.when_filled import when_filled
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.facts_pane import FactsPane
 from screens.widgets.files_view import FilesView
@@ -146,8 +147,7 @@ class TrialScreen(DeckScreen[None]):
         self.query_one(FactsPane).set_trial(trial, self.source.state.arms[trial.arm].info)
         self._show_tabs()
         footer = self.query_one(ActionFooter)
-        footer.hidden = set() if trial.issues else {"issues"}
-        footer.hidden |= keys_without_use(self.view)
+        footer.hidden = keys_without_use(self.view) | (set() if trial.issues else {"issues"})
         footer.part = self.view
         if self.wide:
             footer.hidden |= {"tab(0)"}
@@ -220,7 +220,7 @@ class TrialScreen(DeckScreen[None]):
             pages.show()
             self.query_one(FactsPane).focus()
         elif view is not None:
-            view.call_after_refresh(self._focus_view, view)
+            when_filled(view, self._focus_view, view)
 
     def _focus_view(self, view: Widget) -> None:
         if view is self.view and view.is_mounted and not isinstance(self.focused, IssueList | Input):
@@ -264,7 +264,7 @@ class TrialScreen(DeckScreen[None]):
             return
         view = self.open_page(STEPS)
         if isinstance(view, StepsView):
-            view.call_after_refresh(view.open_step, number)
+            when_filled(view, view.open_step, number)
 
     def on_steps_view_counted(self, event: StepsView.Counted) -> None:
         event.stop()
@@ -284,7 +284,7 @@ class TrialScreen(DeckScreen[None]):
         if event.at is None:
             self.notify("this session tells no times", timeout=3, markup=False)
         elif isinstance(view, Timed):
-            view.call_after_refresh(view.go_to_time, event.at)
+            when_filled(view, view.go_to_time, event.at)
 
     def action_merged(self) -> None:
         if MERGED in self.pages.keys:
@@ -301,28 +301,28 @@ class TrialScreen(DeckScreen[None]):
 
     # --- keys that the open log takes ---
 
-    def action_follow(self) -> None:
-        if isinstance(self.view, Followable):
-            self.view.action_follow()
+    async def action_follow(self) -> None:
+        if isinstance(view := await self.pages.filled(), Followable):
+            view.action_follow()
 
-    def action_wrap(self) -> None:
-        if isinstance(self.view, Wrappable):
-            self.view.action_wrap()
+    async def action_wrap(self) -> None:
+        if isinstance(view := await self.pages.filled(), Wrappable):
+            view.action_wrap()
 
-    def action_numbers(self) -> None:
-        if isinstance(self.view, Wrappable):
-            self.view.action_numbers()
+    async def action_numbers(self) -> None:
+        if isinstance(view := await self.pages.filled(), Wrappable):
+            view.action_numbers()
 
-    def action_search(self) -> None:
+    async def action_search(self) -> None:
         """Before what has the focus, so that what is typed fast after the key goes into the pattern."""
         if isinstance(self.focused, Input):
             raise SkipAction
-        if isinstance(self.view, Searchable):
-            self.view.action_search()
+        if isinstance(view := await self.pages.filled(), Searchable):
+            view.action_search()
 
-    def action_hit(self, step: int) -> None:
-        if isinstance(self.view, Searchable):
-            self.view.action_hit(step)
+    async def action_hit(self, step: int) -> None:
+        if isinstance(view := await self.pages.filled(), Searchable):
+            view.action_hit(step)
 
     def action_copy_path(self) -> None:
         path = getattr(self.view, "path", self.folder)
@@ -362,13 +362,13 @@ class TrialScreen(DeckScreen[None]):
             if self.finds is not None and path in self.finds.sessions and STEPS in self.pages.keys:
                 view = self.open_page(STEPS)
                 if isinstance(view, StepsView):
-                    view.call_after_refresh(view.open_line, path, line)
+                    when_filled(view, view.open_line, path, line)
                 return
             self._extra.append(LogFile("other", path.name, path))
             self._find_logs()
         view = self.open_page(str(path))
         if line and isinstance(view, LogView):
-            view.call_after_refresh(view.go_to_line, line)
+            when_filled(view, view.go_to_line, line)
 
     def action_shell(self) -> None:
         open_shell(self.app, self.source, self.trial)
@@ -391,7 +391,7 @@ class TrialScreen(DeckScreen[None]):
         self._catch_up()
 
     async def action_step_back(self) -> None:
-        if isinstance(self.view, Searchable) and self.view.stop_search():
+        if isinstance(view := await self.pages.filled(), Searchable) and view.stop_search():
             return
         if self._from_steps:
             self.action_back_to_steps()

@@ -139,15 +139,18 @@ class CastView(Vertical):
         self.live = live
         self.cast = CastFile(path)
         self.player = CastPlayer(self.cast)
+        self.picture = CastPicture(self.player)
+        self._prompt = Prompt()
+        self._bar = CastBar(self)
         self._ready = False
         self._indexing = False
         self._ticks: Timer | None = None
         self._ticked = 0.0
 
     def compose(self) -> ComposeResult:
-        yield CastPicture(self.player)
-        yield Prompt()
-        yield CastBar(self)
+        yield self.picture
+        yield self._prompt
+        yield self._bar
 
     def on_mount(self) -> None:
         self._ticks = self.set_interval(TICK_SEC, self._tick, pause=True)
@@ -165,10 +168,6 @@ class CastView(Vertical):
 
     def take_focus(self) -> None:
         self.picture.focus()
-
-    @property
-    def picture(self) -> CastPicture:
-        return self.query_one(CastPicture)
 
     # --- the file ---
 
@@ -232,7 +231,7 @@ class CastView(Vertical):
         first = picture.first_row
         self.player.catch_up(SLICE_SEC)
         picture.show(first)
-        self.query_one(CastBar).show()
+        self._bar.show()
 
     # --- keys ---
 
@@ -286,7 +285,7 @@ class CastView(Vertical):
         picture.refresh()
 
     def action_go_to(self) -> None:
-        self.query_one(Prompt).ask("moment", "go to")
+        self._prompt.ask("moment", "go to")
 
     def on_prompt_given(self, event: Prompt.Given) -> None:
         event.stop()
@@ -302,7 +301,7 @@ class CastView(Vertical):
         self.take_focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.query_one(CastBar).show()
+        self._bar.show()
 
 
 def moment_of(text: str, now: float, duration: float) -> float | None:

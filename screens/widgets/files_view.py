@@ -121,20 +121,18 @@ class FilesView(Vertical):
     def __init__(self, folder: Path, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.path = folder
+        self.table = FilesTable()
+        self._bar = FilesBar()
 
     def compose(self) -> ComposeResult:
-        yield FilesTable()
-        yield FilesBar()
+        yield self.table
+        yield self._bar
 
     def on_mount(self) -> None:
         self.action_read_again()
 
     def on_unmount(self) -> None:
         self.workers.cancel_node(self)
-
-    @property
-    def table(self) -> FilesTable:
-        return self.query_one(FilesTable)
 
     def take_focus(self) -> None:
         self.table.focus()
@@ -148,9 +146,8 @@ class FilesView(Vertical):
     def on_files_view_read(self, event: Read) -> None:
         event.stop()
         self.table.set_entries(event.entries)
-        bar = self.query_one(FilesBar)
-        bar.entries = event.entries
-        bar.show()
+        self._bar.entries = event.entries
+        self._bar.show()
 
     def on_line_table_opened(self, event: LineTable.Opened) -> None:
         event.stop()

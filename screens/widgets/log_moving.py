@@ -53,6 +53,8 @@ class LogMoving(Vertical):
     def __init__(self, file: Growing, *, follow: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self.following = follow
+        self._page = LogPage()
+        self._bar = LogScrollBar()
         self._file = file
         self._index = LineIndex(self._file)
         self._window = LogWindow(self._file, self._index)
@@ -65,12 +67,12 @@ class LogMoving(Vertical):
 
     def compose(self) -> ComposeResult:
         with Horizontal(classes="log-lines"):
-            yield LogPage()
-            yield LogScrollBar()
+            yield self._page
+            yield self._bar
         yield SearchLine()
 
     def on_mount(self) -> None:
-        if not self.children:  # taken away again before it was filled
+        if not self.query(LogPage):  # taken away again before it was filled
             return
         self._page.set_window(self._window)
         self._window.set_wrap(bool(getattr(self.app, "wraps_logs", False)))
@@ -148,7 +150,7 @@ class LogMoving(Vertical):
 
     def grew(self) -> None:
         """Shows what is new, and goes on with counting and looking."""
-        if self._page.text_selection is not None:
+        if self._page.is_attached and self._page.text_selection is not None:
             self._let_go()  # what is being selected stays where it is
         self._window.changed()
         self._rests_at_end = False
@@ -339,11 +341,3 @@ class LogMoving(Vertical):
         if self._rests_at_end:
             self._to_end()
         self._moved()
-
-    @property
-    def _page(self) -> LogPage:
-        return self.query_one(LogPage)
-
-    @property
-    def _bar(self) -> LogScrollBar:
-        return self.query_one(LogScrollBar)

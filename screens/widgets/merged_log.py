@@ -53,8 +53,7 @@ class MergedLogView(LogView):
         self._names = [clean_line(log.label, 40) for log in self._logs]
 
     def on_mount(self) -> None:
-        page = self._page
-        page.tags = self._tag
+        self._page.tags = self._tag
         self._size_tags()
 
     def on_resize(self) -> None:

@@ -79,6 +79,10 @@ class StepsView(Vertical):
         self.search: StepsSearch | None = None
         self.searching = False
         self.waiting_text = "reading the session"
+        self.table = StepsTable()
+        self.text = StepsPage()
+        self._prompt = Prompt()
+        self._bar = StepsBar(self)
         self._reading = StepsReading(self, self.paths[0])
         self._wanted: int | None = None
         self._wanted_line: int | None = None
@@ -87,10 +91,10 @@ class StepsView(Vertical):
 
     def compose(self) -> ComposeResult:
         with Container(classes="steps-panes"):
-            yield StepsTable()
-            yield StepsPage()
-        yield Prompt()
-        yield StepsBar(self)
+            yield self.table
+            yield self.text
+        yield self._prompt
+        yield self._bar
 
     def on_mount(self) -> None:
         self.set_interval(LOOK_SEC, self._look)
@@ -114,14 +118,6 @@ class StepsView(Vertical):
     def step(self) -> Step | None:
         steps = self.table.steps
         return steps[self.row] if self.row < len(steps) else None
-
-    @property
-    def table(self) -> StepsTable:
-        return self.query_one(StepsTable)
-
-    @property
-    def text(self) -> StepsPage:
-        return self.query_one(StepsPage)
 
     def take_focus(self) -> None:
         (self.text if self.has_class("-one") and self.has_class("-text") else self.table).focus()
@@ -230,7 +226,7 @@ class StepsView(Vertical):
         self._shown = shown
 
     def _show_bar(self) -> None:
-        self.query_one(StepsBar).show()
+        self._bar.show()
 
     def _moved(self) -> None:
         self._show_step()
@@ -247,7 +243,7 @@ class StepsView(Vertical):
             self.set_class(self.size.width < BESIDE and self.size.height < STACKED, "-one")
 
     def _resized(self) -> None:
-        if self.has_focus_within and not self.query_one(Prompt).display:
+        if self.has_focus_within and not self._prompt.display:
             self.take_focus()
         self._moved()
 
@@ -321,10 +317,10 @@ class StepsView(Vertical):
     # --- asking and searching ---
 
     def action_go_to(self) -> None:
-        self.query_one(Prompt).ask("step", "step")
+        self._prompt.ask("step", "step")
 
     def action_search(self) -> None:
-        self.query_one(Prompt).ask("search", "/", self.search.pattern.text if self.search is not None else "")
+        self._prompt.ask("search", "/", self.search.pattern.text if self.search is not None else "")
 
     def on_prompt_left(self, event: Prompt.Left) -> None:
         event.stop()

@@ -11,6 +11,7 @@ from textual.css.query import NoMatches
 from engine.layout import LogFile
 from screens.pieces import Pieces
 from screens.triage_places import LogPlace
+from screens.when_filled import when_filled
 from screens.widgets.lines import Line, Lines
 from screens.widgets.log_page import LogPage
 from screens.widgets.log_view import LogView
@@ -54,7 +55,7 @@ class LogPane(Vertical):
         moved = place != self.place
         self.place = place
         if self.view is not None and place is not None and place.line and moved:
-            self.view.call_after_refresh(self.view.go_to_line, place.line)
+            when_filled(self.view, self.view.go_to_line, place.line)
         self.show_head()
 
     def show_head(self) -> None:

@@ -9,10 +9,14 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from console.palette import DeckPalette
+from screens.question_screen import QuestionScreen
+from screens.run_screen import RunScreen
 from screens.trial_screen import TrialScreen
 from screens.widgets.line_input import LineInput
+from screens.widgets.log_view import LogView
 from tests.screens import fake_run
-from tests.screens.deck import opened, until
+from tests.screens.deck import opened, screen_text, until
 
 pytestmark = pytest.mark.anyio
 
@@ -54,3 +58,70 @@ async def test_keys_ahead_of_the_screen_that_they_are_for_break_nothing(tmp_path
         await until(pilot, lambda: isinstance(app.screen, TrialScreen) and app.screen.is_mounted, "the trial is open")
         await pilot.pause()
         assert app.return_code is None
+
+
+async def test_what_is_typed_ahead_of_a_log_is_for_that_log(tmp_path: Path) -> None:
+    events = fake_run.story()
+    trial = fake_run.trial_id(0, "sonnet-5.5", 1)
+    async with opened(tmp_path / "run", events) as (app, pilot):
+        for name in ("agent", "other"):
+            log = tmp_path / "run" / trial / "agent" / f"{name}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text("first line\nneedle here\n")
+        app.push_screen(TrialScreen(app.source, trial))  # type: ignore[arg-type]
+        await until(pilot, lambda: "first line" in screen_text(app), "the first log is there")
+        press_at_once(pilot, "full_stop", "w", "n")
+        await until(pilot, lambda: bool(app.screen.query("SearchLine.open")), "a pattern is asked for")
+        screen = app.screen
+        assert isinstance(screen, TrialScreen) and isinstance(screen.view, LogView)
+        assert screen.view.path.name == "other.log" and screen.view.wrapping
+
+
+async def test_two_enters_open_a_trial_once(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        before = len(app.screen_stack)
+        press_at_once(pilot, "enter", "enter", "enter")
+        await until(pilot, lambda: isinstance(app.screen, TrialScreen) and app.screen.is_mounted, "the trial is open")
+        await pilot.pause()
+        assert len(app.screen_stack) == before + 1
+
+
+async def test_a_question_is_answered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen) and app.screen.is_mounted, "it is asked")
+        press_at_once(pilot, "i", "i", "i")
+        await until(pilot, lambda: isinstance(app.screen, RunScreen), "it is answered")
+        await pilot.pause()
+        assert len(copied) == 1
+        assert app.return_code is None
+
+
+@pytest.mark.parametrize(
+    "keys", [("x", "escape"), ("g", "r", "o", "escape", "escape"), ("enter", "enter"), ("escape",)]
+)
+async def test_a_palette_that_is_closed_at_once_breaks_nothing(tmp_path: Path, keys: tuple[str, ...]) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        for _ in range(3):
+            press_at_once(pilot, "colon", *keys)
+            await pilot.pause()
+            await pilot.pause()
+        press_at_once(pilot, "escape", "escape")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.return_code is None and app.is_running
+
+
+async def test_a_modal_under_another_one_does_not_end_it(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, QuestionScreen), "it is asked")
+        question = app.screen
+        assert isinstance(question, QuestionScreen)
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, DeckPalette), "the palette over it")
+        question.dismiss("id")
+        await pilot.pause()
+        assert isinstance(app.screen, DeckPalette) and question in app.screen_stack
