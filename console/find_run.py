@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
@@ -50,6 +51,12 @@ def find_run(text: str, runs_dir: Path = RUNS_DIR) -> Path:
     near += [name for name in runs if name not in near and (text in name or _close(text, own_name(name)))]
     hint = f"did you mean {_listed(near)}?" if near else f"the newest is {max(runs)}; `trialdeck runs` lists all"
     raise Unusable(f"no run {text!r} in {runs_dir}; {hint}")
+
+
+def typed(run: Path) -> str:
+    """How a command names a run so that it is found from here: by its name where runs lie, else by its folder."""
+    near = run.absolute().parent == RUNS_DIR.absolute()
+    return shlex.quote(run.name if near else str(run))
 
 
 def find_own_run(text: str, runs_dir: Path, what: str) -> Path:

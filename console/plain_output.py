@@ -17,6 +17,7 @@ from types import FrameType
 from console.change_lines import change_line, heartbeat_line
 from console.engine_end import DEAD, last_words
 from console.errors import abandon_stdout, say
+from console.find_run import typed
 from console.out import Out
 from console.run_condition import STALE, Condition, in_words
 from console.run_text import comparison_text, header_lines, summary_lines
@@ -63,7 +64,7 @@ def follow_plain(
         except BrokenPipeError:
             abandon_stdout()
             if follower.engine_lives():
-                say(f"nobody reads the output any more; the run goes on: `trialdeck watch {folder.name}`")
+                say(f"nobody reads the output any more; the run goes on: `trialdeck watch {typed(folder)}`")
             return 0
 
 
@@ -126,7 +127,7 @@ class PlainFollower:
                 self._interrupts += 1
                 on_interrupt(min(self._interrupts, 2))
                 if self._engine is None:
-                    say(f"left; the run is not affected: `trialdeck watch {self.folder.name}` attaches again")
+                    say(f"left; the run is not affected: `trialdeck watch {typed(self.folder)}` attaches again")
                     return INTERRUPTED
                 self._say_interrupted()
             events = self._reader.poll()
@@ -209,7 +210,7 @@ class PlainFollower:
             case Liveness.STALE:
                 return self._stale()
             case Liveness.STARTING if self._clock() - self._began > START_SEC:
-                say(f"{self.folder}: no engine has begun this run; `trialdeck resume {self.folder.name}` starts it")
+                say(f"{self.folder}: no engine has begun this run; `trialdeck resume {typed(self.folder)}` starts it")
                 self._close_log()
                 return 0
             case Liveness.FINISHED if not self._run.ours and self._engine_gone:  # over, in its files' own word
@@ -246,7 +247,7 @@ class PlainFollower:
             return 0
         say(
             f"{self.folder}: stale: its engine is gone and {_unfinished(self.state)}; "
-            f"`trialdeck resume {self.folder.name}` goes on with it"
+            f"`trialdeck resume {typed(self.folder)}` goes on with it"
         )
         return 0
 
@@ -264,7 +265,7 @@ class PlainFollower:
         said = f"; its last words: {words} (all of them in {log})" if words else f"; it left no word in {log}"
         say(
             f"the engine {how} and {_unfinished(self.state)}{said}; "
-            f"`trialdeck resume {self.folder.name}` goes on with the run"
+            f"`trialdeck resume {typed(self.folder)}` goes on with the run"
         )
         return INTERRUPTED if self._interrupts else DEAD
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from console.errors import Unusable
-from console.find_run import find_own_run
+from console.find_run import find_own_run, typed
 from console.out import Out
 from console.run_condition import FINISHED, load
 from console.runs_dir import RUNS_DIR
@@ -41,7 +41,7 @@ def cancel(
         return
     running = answer.get("running", 0)
     what = "removed by force" if force else "cleaned up"
-    Out().line(f"cancelling {folder.name}: {running} running, {what}; `trialdeck watch {folder.name}` shows it")
+    Out().line(f"cancelling {folder.name}: {running} running, {what}; `trialdeck watch {typed(folder)}` shows it")
 
 
 def find_trial(text: str, state: RunState) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ import typer
 from console.commands.cancel import find_trial
 from console.engine_check import NoEngine, engine_host
 from console.errors import Unusable
-from console.find_run import find_run
+from console.find_run import find_run, typed
 from console.follow import choose_output, follow
 from console.out import Out
 from console.run_condition import load
@@ -25,6 +25,8 @@ from engine.runs.start import launch_engine, visible_environment
 from engine.state import RunState
 from engine.triage.label_book import LabelBook, load_labels
 from engine.triage.who import who_am_i
+
+_MOST_TOLD = 20
 
 
 def rerun(
@@ -52,12 +54,15 @@ def rerun(
     chosen = _chosen(policy, state, book, causes, named)
     out = Out()
     out.lines(_lines(policy, state, causes, chosen, named))
+    barred = [] if named else list(_barred(policy, state, causes, chosen))
+    out.lines(barred[:_MOST_TOLD])
+    if len(barred) > _MOST_TOLD:
+        out.line(f"  … and {len(barred) - _MOST_TOLD} more")
     if dry_run and chosen:
         raise typer.Exit(0)
     if not chosen:
-        raise Unusable(
-            f"{folder}: nothing runs again: no trial that may has such a cause; `trialdeck triage {run}` decides causes"
-        )
+        why = "no trial that has such a cause may" if barred else "no trial has such a cause"
+        raise Unusable(f"{folder}: nothing runs again: {why}; `trialdeck triage {typed(folder)}` decides causes")
     live = engine_alive(folder)
     if not live:
         _check(folder, chosen)
@@ -67,7 +72,7 @@ def rerun(
     if not asked.wanted:
         raise Unusable(f"{folder}: nothing runs again")
     if live:
-        out.line(f"its engine has taken up {len(asked.wanted)}; `trialdeck watch {run}` shows it")
+        out.line(f"its engine has taken up {len(asked.wanted)}; `trialdeck watch {typed(folder)}` shows it")
         return
     engine = launch_engine(folder, resume=True, only_reruns=True)
     raise typer.Exit(follow(folder, choose_output(plain=plain, as_json=as_json), engine=engine))
@@ -102,6 +107,13 @@ def _chosen(
         if why := why_not(policy, state.trials[trial], causes.get(trial, "")):
             raise Unusable(f"{trial} can't run again: {why}")
     return alike(policy, state, causes, {trial: causes[trial] for trial in named})
+
+
+def _barred(policy: RetryPolicy, state: RunState, causes: dict[str, str], chosen: dict[str, str]) -> Iterator[str]:
+    """Trials that have such a cause and don't run again all the same."""
+    for trial, cause in causes.items():
+        if trial in state.trials and cause in tuple(policy.causes) and trial not in chosen:
+            yield f"  not again: {trial}  {cause}: {why_not(policy, state.trials[trial], cause)}"
 
 
 def _lines(

@@ -10,7 +10,7 @@ import typer
 from console.begin_run import refusal_lines
 from console.engine_check import NoEngine, engine_host
 from console.errors import Unusable, say
-from console.find_run import find_own_run
+from console.find_run import find_own_run, typed
 from console.follow import choose_output, follow
 from console.runs_dir import RUNS_DIR
 from engine.layout import EVENTS
@@ -51,7 +51,7 @@ def resume(
     folder = find_own_run(run, runs_dir, "be resumed")
     card = read_card(folder)
     if engine_alive(folder):
-        raise Unusable(f"{folder}: its engine still runs; `trialdeck watch {run}` shows it")
+        raise Unusable(f"{folder}: its engine still runs; `trialdeck watch {typed(folder)}` shows it")
     if model is not None:
         _same_model(card, model)
     wanted = {"base_url": model_base_url or (), "key_env": model_key_env or (), "key_file": model_key_file or ()}

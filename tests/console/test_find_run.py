@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from console.errors import Unusable
-from console.find_run import find_run
+from console.find_run import find_run, typed
 from engine.layout import CARD, EVENTS
 
 NAMES = ("2025-11-30__10-00-00__sonnet", "2025-11-30__11-00-00__sonnet-again", "2025-12-01__09-00-00__redis")
@@ -80,3 +80,11 @@ def test_without_any_run_it_says_where_it_looked(tmp_path: Path) -> None:
         find_run("last", tmp_path / "empty")
     with pytest.raises(Unusable, match="missing is not there"):
         find_run("last", tmp_path / "missing")
+
+
+def test_a_run_is_named_as_it_is_found_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a message tells to type works as it stands."""
+    monkeypatch.chdir(tmp_path)
+    assert typed(Path("runs/one run")) == "'one run'"
+    assert typed(tmp_path / "runs" / "one") == "one"
+    assert typed(tmp_path / "elsewhere" / "one") == str(tmp_path / "elsewhere" / "one")

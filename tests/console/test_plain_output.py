@@ -123,7 +123,7 @@ def test_a_stale_run_shows_what_there_is_and_says_stale(tmp_path: Path, capsys: 
     assert "1/1 passed of assigned" in out
     assert "stale" in err
     assert "1 of 2 trials are done" in err
-    assert "trialdeck resume run" in err
+    assert f"trialdeck resume {tmp_path / 'run'}" in err, "it is not where runs lie: its name alone would not be found"
 
 
 def engine_that(script: str) -> subprocess.Popen[bytes]:
