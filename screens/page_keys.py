@@ -8,6 +8,7 @@ from textual.widgets import Input
 
 from screens.deck_screen import DeckScreen
 from screens.trial_pages import Followable, Searchable, TrialPages, Wrappable
+from screens.widgets.steps_view import StepsView
 
 
 class PageKeys(DeckScreen[ScreenResultType]):
@@ -38,7 +39,11 @@ class PageKeys(DeckScreen[ScreenResultType]):
             view.action_search()
 
     async def action_hit(self, step: int) -> None:
-        if isinstance(view := await self.pages.filled(), Searchable):
+        """Where there are steps the same key goes on by one, as it does once they have the keys."""
+        view = await self.pages.filled()
+        if isinstance(view, StepsView):
+            view.action_step(step)
+        elif isinstance(view, Searchable):
             view.action_hit(step)
 
     async def stop_search(self) -> bool:

@@ -195,6 +195,14 @@ async def test_l_goes_to_the_log_of_that_side_and_escape_comes_back(tmp_path: Pa
             assert app.screen is sides
 
 
+async def test_a_step_asked_for_before_the_steps_have_the_keys_is_a_step(tmp_path: Path) -> None:
+    async with both_sides(disagreeing(tmp_path / "run")) as (_app, pilot, sides):
+        sides.set_focus(None)
+        await pilot.press("n")
+        await until(pilot, lambda: number_of(sides.column) == 2, "the next step")
+        assert not isinstance(sides.focused, Input)
+
+
 async def test_a_search_typed_fast_is_of_this_sides_steps(tmp_path: Path) -> None:
     async with both_sides(disagreeing(tmp_path / "run")) as (app, pilot, sides):
         a, b = sides.columns
