@@ -113,9 +113,15 @@ class _Seen:
         return self._file.read(offset, max(0, min(length, self.size - offset)))
 
 
+_FAR = 64
+"""Ranges in which no line begins, from which on their place is kept."""
+_MOST_GAPS = 8
+
+
 class StreamReader(LineReader):
     """Every place leads to the next line of the stream; numbers stay those of the file. What lies between two of its
-    ranges is not read, however long it is."""
+    ranges is not read, however long it is. Where many of its ranges begin no line, that is found out once: a gap, from
+    and to the beginnings of lines."""
 
     gaps = True
 
@@ -123,30 +129,47 @@ class StreamReader(LineReader):
         super().__init__(file, index)
         self.one = one
         self._all = LineReader(file, index)
+        self._gaps: tuple[tuple[int, int], ...] = ()  # taken anew as a whole: a thread that saves lines may read them
 
     def line_at(self, start: int) -> Line | None:
         """The first line of the stream that begins at `start`, where a line begins, or behind it."""
-        at = max(0, start)
-        while (place := self.one.next(at)) is not None:
+        at = start = max(0, start)
+        found, steps = None, 0
+        while (place := self.one.next(at := self._behind_gap(at))) is not None:
             if place == at:
-                return self._all.line_at(at)
+                found = self._all.line_at(at)
+                break
             other = self._all.line_at(place - 1)  # as far as its end: a line may begin behind that
-            if other is None:
-                return None
-            at = other.after
-        return None
+            if other is None or (other.whole and other.end == other.after):
+                break  # the last line
+            at, steps = other.after, steps + 1
+        if steps > _FAR:
+            self._found_gap(start, at)
+        return found
 
     def line_before(self, start: int) -> Line | None:
         """The last line of the stream that begins before `start`."""
-        at = start
-        while (place := self.one.last(at)) is not None:
+        at = first = start
+        found, steps = None, 0
+        while (place := self.one.last(at := self._before_gap(at))) is not None:
             line = self._all.line_of(place)
-            if line is None:
-                return None
-            if self.one.kept([line.start]):
-                return line
-            at = line.start
-        return None
+            if line is None or self.one.kept([line.start]):
+                found = line
+                break
+            at, steps = line.start, steps + 1
+            first = at if steps == 1 else first
+        if steps > _FAR:
+            self._found_gap(found.after if found is not None else 0, first)
+        return found
+
+    def _found_gap(self, begin: int, end: int) -> None:
+        self._gaps = (*self._gaps[1 - _MOST_GAPS :], (begin, end))
+
+    def _behind_gap(self, at: int) -> int:
+        return next((end for begin, end in self._gaps if begin <= at < end), at)
+
+    def _before_gap(self, at: int) -> int:
+        return next((begin for begin, end in self._gaps if begin < at <= end), at)
 
     def line_of(self, offset: int) -> Line | None:
         """The first line of the stream from the line of `offset` on, or else the last of all."""

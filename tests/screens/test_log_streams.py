@@ -321,6 +321,34 @@ async def test_rare_lines_of_a_long_log_are_there_at_once(tmp_path: Path) -> Non
     assert sum(read) < 100_000
 
 
+def test_lines_that_stdout_begins_and_stderr_ends_are_walked_over_once(tmp_path: Path) -> None:
+    half: list[Written] = [("stdout", b"building "), ("stderr", b"done\n")] * 300
+    path = written(tmp_path / "agent.txt", *half, ("stderr", b"one\n"), *half, ("stdout", b"open "), ("stderr", b"end"))
+    file, streams = ranges_of(path)
+    read: list[int] = []
+
+    class Counted:
+        size = file.size
+
+        def read(self, offset: int, length: int) -> bytes:
+            read.append(length)
+            return file.read(offset, length)
+
+    counted = Counted()
+    reader = StreamReader(counted, LineIndex(counted), streams.only(ERR))
+    one = len(b"building done\n") * 300
+    for _ in range(3):
+        read.clear()
+        assert starts_of(reader) == starts_upwards(reader) == [one]
+    assert len(read) < 30
+    written(path, ("stderr", b"ed\ntwo\n"))
+    file.look()
+    streams.read_on(file.size)
+    counted.size = file.size
+    two = file.size - len(b"two\n")
+    assert starts_of(reader) == starts_upwards(reader) == [one, two]
+
+
 async def test_one_stream_of_a_log_wraps_scrolls_and_is_paged(tmp_path: Path) -> None:
     long = b"w" * 150
     path = written(
