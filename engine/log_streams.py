@@ -41,6 +41,11 @@ def streams_path(log: Path) -> Path:
     return log.with_name(log.name + SUFFIX)
 
 
+def is_beside(path: Path) -> bool:
+    """Tells the streams of a log apart that stands beside it."""
+    return path.name.endswith(SUFFIX) and path.with_suffix("").is_file()
+
+
 class StreamsFile:
     """Appends to it. Nothing is written before the first byte of stderr. A failed write is remembered in `failed`:
     from there on nothing is noted, and the log goes on."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.layout import CHANGES
+from engine.log_streams import is_beside
 from engine.regular_file import regular_file
 from engine.text import clean_line
 from engine.trajectories.untyped import decoded, items, text
@@ -70,7 +71,8 @@ def _walk(root: Path, folder: Path, depth: int, budget: list[int], found: list[E
                     _walk(root, path, depth + 1, budget, found, [])
             elif child.is_file(follow_symlinks=False):
                 size = child.stat(follow_symlinks=False).st_size
-                found.append(Entry(FILE, name, depth, path, size, key=key))
+                detail = "which bytes of the log came on stderr" if is_beside(path) else ""
+                found.append(Entry(FILE, name, depth, path, size, detail, key))
             else:
                 found.append(Entry(OTHER, name, depth, detail="no ordinary file", key=key))
         except OSError:

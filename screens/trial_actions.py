@@ -54,6 +54,7 @@ In a log
   @ goes to a line (1200), a share (50%), a time (14:02:31) or so far from here (+5m, -30s).
   e and E go to the next and previous error: levels (ERROR, FATAL, level=error …), Traceback,
   FAILED, error: fatal: panic:, …Error: …Exception:, crashes, commands that were not found.
+  | shows only what came on stderr, only stdout, then both; ▎ beside a number marks stderr.
   r: colours, plain text, the bytes as they are. v and shift+arrows mark lines, y copies,
   s saves them. o opens the file in $PAGER, O in $EDITOR, at the line here.
 

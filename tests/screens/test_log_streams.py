@@ -11,6 +11,7 @@ from textual.app import App
 from engine import log_streams
 from engine.log_streams import Stream, streams_path
 from engine.trial.log_file import LogFile
+from screens.files_tree import read_tree
 from screens.log_file import GrowingFile
 from screens.log_filter import FilteredReader
 from screens.log_index import LineIndex
@@ -319,6 +320,14 @@ async def test_rare_lines_of_a_long_log_are_there_at_once(tmp_path: Path) -> Non
     reader = StreamReader(counted, LineIndex(counted), streams.only(ERR))
     assert starts_of(reader) == starts_upwards(reader) == [30 * len(plain)]
     assert sum(read) < 100_000
+
+
+def test_among_the_files_it_is_said_what_stands_beside_a_log(tmp_path: Path) -> None:
+    written(tmp_path / "agent.txt", ("stderr", b"two\n"))
+    (tmp_path / "alone.streams").write_text("of something else\n")
+    told = {entry.name: entry.detail for entry in read_tree(tmp_path)}
+    assert told["agent.txt.streams"] == "which bytes of the log came on stderr"
+    assert told["agent.txt"] == told["alone.streams"] == ""
 
 
 def test_lines_that_stdout_begins_and_stderr_ends_are_walked_over_once(tmp_path: Path) -> None:

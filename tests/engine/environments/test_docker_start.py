@@ -18,6 +18,7 @@ from engine.environments.docker.provider import DockerProvider
 from engine.environments.docker.removal import remove_project
 from engine.events import ActivityChanged, Event, ResourcePeaked, RunIssue, ServiceChanged
 from engine.issues import Code, Issue, TrialFailed
+from engine.log_streams import Stream, read_ranges
 from engine.tasks.task import Healthcheck, NetworkMode, NetworkPolicy
 from tests.engine.environments.rig import Rig
 
@@ -451,6 +452,7 @@ async def test_samples_logs_and_peaks_are_told(rig: Rig) -> None:
     async with rig.up(compose=compose, memory_mb=64) as environment:
         log = environment.spec.log_folder / "services" / "talker.log"
         await rig.recorder.wait(lambda: log.exists() and log.read_bytes() == b"out\nerr\n")
+        assert read_ranges(log).changes() == [(4, Stream.STDERR)]
         await environment.execute(["perl", "-e", "$x = 'y' x 20_000_000; sleep 1 for 1 .. 2"])
     peaks = {peak.service: peak for peak in rig.recorder.of(ResourcePeaked)}
     assert set(peaks) == {"main", "talker"}
