@@ -11,6 +11,7 @@ from engine.readers.csv_table import SOURCE as TABLE
 from engine.text import clean_line
 from engine.triage.causes import Cause
 from engine.triage.failed_tests import CTRF, failed_tests, place_of
+from engine.triage.no_test_ran import may_say_none, nothing_ran, ran
 from engine.triage.proposal import Finding, Strength
 from engine.triage.rules_environment import NETWORK_WORDS, of_issue
 from engine.triage.trial_case import SHOWN, TrialCase
@@ -63,7 +64,7 @@ def verifier_issues(case: TrialCase) -> Iterator[Finding]:
 
 
 def no_tests_collected(case: TrialCase) -> Iterator[Finding]:
-    """By the report for machines, else by pytest's own lines: none collected, or none of them run."""
+    """By the report for machines, else by the runners' own lines: none collected, or none of them run."""
     report = _summary(case)
     if report is not None:
         total, ran, file = report
@@ -100,6 +101,30 @@ def no_tests_collected(case: TrialCase) -> Iterator[Finding]:
             evidence=(case.evidence(log.path, line, "pytest"),),
         )
         return
+    if (finding := _no_test_of_any_runner(case)) is not None:
+        yield finding
+
+
+def _no_test_of_any_runner(case: TrialCase) -> Finding | None:
+    """Where one of the verifier's logs says that nothing ran, and none of them that something did. A log that is too
+    large to be read whole says neither."""
+    logs = [log for log in case.logs_of("verifier") if log.path.suffix != ".json"]
+    told = [(log, lines) for log in logs if (lines := case.lines(log.path))]
+    if not any(may_say_none(lines) for _, lines in told):
+        return None
+    if any(lines[0].number == 0 for _, lines in told) or any(ran(lines) for _, lines in told):
+        return None
+    for log, lines in told:
+        if (found := nothing_ran(lines)) is not None:
+            return Finding(
+                rule="no_tests_collected",
+                cause=Cause.GRADER,
+                strength=Strength.STRONG,
+                text=f"{found.runner} ran no test: {clean_line(found.line.text.strip(), 80)}",
+                source=log.label,
+                evidence=(case.evidence(log.path, found.line, found.runner),),
+            )
+    return None
 
 
 def reward_by_agent(case: TrialCase) -> Iterator[Finding]:
