@@ -176,10 +176,11 @@ class AgentCompassReader:
         self._tasks.add(task)
         if len(self._planned) >= MOST_TRIALS:
             return
+        numbers = {attempt}
         if self._info.all_attempts:
-            self._planned_up_to[task] = max(attempt, self._info.attempts)
-        numbers = range(1, max(attempt, self._info.attempts) + 1) if self._info.all_attempts else (attempt,)
-        unknown = [number for number in numbers if trial_id(task, number) not in self._planned]
+            self._planned_up_to[task] = self._info.attempts
+            numbers.update(range(1, self._info.attempts + 1))
+        unknown = [number for number in sorted(numbers) if trial_id(task, number) not in self._planned]
         plans = planned_attempts(self._one_plan(task)) if unknown else {}
         for number in unknown:
             trial = trial_id(task, number)

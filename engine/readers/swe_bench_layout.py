@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 
 from engine.readers.inside import folders_in, is_inside, read_inside
@@ -120,6 +121,13 @@ def _is_instance(folder: Path) -> bool:
 
 
 def _reads_as_report(path: Path) -> bool:
+    """Each trial of a report asks where it lies, and a report may be large: it is read once while it stays as it is."""
+    found = path.stat()
+    return _is_report_file(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+
+
+@lru_cache(maxsize=64)
+def _is_report_file(path: Path, stamp: tuple[int, ...]) -> bool:
     head = read_inside(path.parent, path, 1 << 16)
     if head is None or not head.lstrip().startswith(b"{"):
         return False

@@ -7,16 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from engine.readers import owner_process
+from engine.readers import owner_process, swe_bench_layout
 from engine.readers.agentcompass import AGENTCOMPASS
 from engine.readers.harbor import HARBOR
+from engine.readers.json_file import parse_json
 from engine.readers.open_run import open_run, recognise
 from engine.readers.reader import Liveness
 from engine.readers.run_folder import TRIALDECK
+from engine.readers.swe_bench import SWE_BENCH
 from engine.readers.terminal_bench_plan import run_plan
 from tests.engine.readers import foreign
 from tests.engine.readers.agentcompass_samples import Sample
 from tests.engine.readers.harbor_samples import Job
+from tests.engine.readers.swe_bench_samples import summary
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +62,32 @@ def test_attempts_that_a_results_folder_claims_are_listed_up_to_a_bound(
     state, _ = foreign.state_of(sample.folder)
     assert state.plan is not None
     assert (len(state.trials), state.plan.tasks, state.plan.trials) == (30, 10, 100)
+
+
+def test_an_attempt_of_a_mad_number_is_one_attempt(tmp_path: Path) -> None:
+    sample = Sample(tmp_path / "r", attempts=2)
+    sample.begin()
+    sample.attempt("hello", number=10**18)
+    state, _ = foreign.state_of(sample.folder)
+    assert sorted(one.attempt for one in state.trials.values()) == [1, 2, 10**18]
+
+
+def test_a_report_is_read_once_however_many_trials_ask_where_they_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = summary(tmp_path, resolved=[f"a__b-{number}" for number in range(50)])
+    read: list[bytes] = []
+
+    def parse(data: bytes) -> object:
+        read.append(data)
+        return parse_json(data)
+
+    monkeypatch.setattr(swe_bench_layout, "parse_json", parse)
+    for number in range(50):
+        assert SWE_BENCH.trial_folder(report, f"a__b-{number}") == tmp_path
+    assert len(read) == 1
+    report.write_text("{}")
+    assert recognise(report) is None
 
 
 def test_attempts_that_a_terminal_bench_run_claims_are_bounded(tmp_path: Path) -> None:
