@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -19,7 +18,7 @@ from engine.layout import LogFile
 from engine.text import clean_line
 from engine.trial_state import TrialState
 from screens.container_shell import open_shell
-from screens.deck_screen import DeckScreen
+from screens.page_keys import PageKeys
 from screens.source import RunSource
 from screens.triage_desks import open_triage
 from screens.triage_places import file_of, place_words
@@ -30,11 +29,9 @@ from screens.trial_looking import TrialLooking
 from screens.trial_pages import (
     MERGED,
     STEPS,
-    Followable,
-    Searchable,
-    Timed,
     TrialPages,
-    Wrappable,
+    agents_log,
+    go_to_time,
     keys_without_use,
     pages_of,
 )
@@ -54,7 +51,7 @@ LOW = 30
 """Rows below which nothing is spent on air."""
 
 
-class TrialScreen(DeckScreen[None]):
+class TrialScreen(PageKeys[None]):
     """`order` are the trials that `[` and `]` go through; without it those of the plan."""
 
     CSS_PATH = "trial_screen.tcss"
@@ -275,16 +272,13 @@ class TrialScreen(DeckScreen[None]):
     def on_steps_view_log_wanted(self, event: StepsView.LogWanted) -> None:
         """The agent's own log where there is one; at the step's time where both tell times."""
         event.stop()
-        if not self.logs:
+        log = agents_log(self.logs)
+        if log is None:
             self.notify("this trial has no log", timeout=2, markup=False)
             return
-        log = next((log for log in self.logs if log.kind == "agent"), self.logs[0])
         view = self.open_page(str(log.path))
         self._from_steps = True
-        if event.at is None:
-            self.notify("this session tells no times", timeout=3, markup=False)
-        elif isinstance(view, Timed):
-            when_filled(view, view.go_to_time, event.at)
+        go_to_time(view, event.at)
 
     def action_merged(self) -> None:
         if MERGED in self.pages.keys:
@@ -298,31 +292,6 @@ class TrialScreen(DeckScreen[None]):
     def on_files_view_chosen(self, event: FilesView.Chosen) -> None:
         event.stop()
         self.open_log_at(event.path, 0)
-
-    # --- keys that the open log takes ---
-
-    async def action_follow(self) -> None:
-        if isinstance(view := await self.pages.filled(), Followable):
-            view.action_follow()
-
-    async def action_wrap(self) -> None:
-        if isinstance(view := await self.pages.filled(), Wrappable):
-            view.action_wrap()
-
-    async def action_numbers(self) -> None:
-        if isinstance(view := await self.pages.filled(), Wrappable):
-            view.action_numbers()
-
-    async def action_search(self) -> None:
-        """Before what has the focus, so that what is typed fast after the key goes into the pattern."""
-        if isinstance(self.focused, Input):
-            raise SkipAction
-        if isinstance(view := await self.pages.filled(), Searchable):
-            view.action_search()
-
-    async def action_hit(self, step: int) -> None:
-        if isinstance(view := await self.pages.filled(), Searchable):
-            view.action_hit(step)
 
     def action_copy_path(self) -> None:
         path = getattr(self.view, "path", self.folder)
@@ -391,7 +360,7 @@ class TrialScreen(DeckScreen[None]):
         self._catch_up()
 
     async def action_step_back(self) -> None:
-        if isinstance(view := await self.pages.filled(), Searchable) and view.stop_search():
+        if await self.stop_search():
             return
         if self._from_steps:
             self.action_back_to_steps()

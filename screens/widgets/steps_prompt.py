@@ -52,7 +52,7 @@ class Prompt(Horizontal):
         line = self.query_one(Input)
         line.value = text
         self.display = True
-        line.focus()
+        self.screen.set_focus(line)  # at once: the next key is for it
         line.action_select_all()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
