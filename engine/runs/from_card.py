@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.issues import Code, Issue, Severity
+from engine.issues import Code, Evidence, Issue, Severity
 from engine.runs.agent_refusals import fit_of
-from engine.runs.card import CardInvalid, RunCard
+from engine.runs.card import RunCard
 from engine.runs.plan import Plan, make_plan
 from engine.tasks.folder import read_task
 from engine.tasks.invalid import TaskInvalid
@@ -17,8 +17,8 @@ from engine.tasks.task_set import BrokenTask, TaskSet
 
 
 def plan_from_card(card: RunCard, host_env: Mapping[str, str]) -> Plan:
-    """The same plan as when the run began, but for what this host gives the arms now: keys, programs, an engine. Raises
-    CardInvalid where a task is no longer what it was."""
+    """The same plan as when the run began, but for what this host gives the arms now: keys, programs, an engine. A task
+    that is no longer what it was is refused, since what its trials would measure is no part of the card (case 58)."""
     tasks: list[Task] = []
     broken: list[BrokenTask] = []
     for pinned in card.tasks:
@@ -26,15 +26,13 @@ def plan_from_card(card: RunCard, host_env: Mapping[str, str]) -> Plan:
         try:
             task = read_task(folder)
         except TaskInvalid as invalid:
-            if pinned.digest:
-                raise CardInvalid(f"task {pinned.id} changed since the run began: {invalid}") from None
-            broken.append(BrokenTask(id=pinned.id, folder=folder, issue=invalid.issue))
+            issue = _changed(folder, str(invalid)) if pinned.digest else invalid.issue
+            broken.append(BrokenTask(id=pinned.id, folder=folder, issue=issue))
             continue
         if pinned.digest and task.digest != pinned.digest:
-            raise CardInvalid(
-                f"task {pinned.id} changed since the run began ({folder}): its content is {task.digest[:12]}, "
-                f"the card says {pinned.digest[:12]}; restore it, or start another run with `trialdeck run`"
-            )
+            what = f"its content is {task.digest[:12]}, the card says {pinned.digest[:12]}"
+            broken.append(BrokenTask(id=pinned.id, folder=folder, issue=_changed(folder, what)))
+            continue
         if not pinned.digest:
             issue = Issue(Severity.FATAL, None, Code.TASK_CHANGED, f"{pinned.refused} (when the run was planned)")
             broken.append(BrokenTask(id=pinned.id, folder=folder, issue=issue))
@@ -57,3 +55,20 @@ def plan_from_card(card: RunCard, host_env: Mapping[str, str]) -> Plan:
         allow_smaller_host=card.cpus_cap is not None,
         fits=fit_of(card.arms, os.environ, card.conduct.host),
     )
+
+
+def changed_tasks(card: RunCard, plan: Plan) -> list[tuple[str, Issue]]:
+    """Tasks that are no longer what the card pins, with the difference."""
+    pinned = {task.id for task in card.tasks if task.digest}
+    return [
+        (task.id, issue)
+        for task in plan.tasks
+        for issue in task.refused
+        if issue.code is Code.TASK_CHANGED and task.id in pinned
+    ]
+
+
+def _changed(folder: Path, what: str) -> Issue:
+    way_out = Evidence("way out", "restore it and resume again, or start another run with `trialdeck run`")
+    message = f"its files changed since the run began ({folder}): {what}"
+    return Issue(Severity.FATAL, None, Code.TASK_CHANGED, message, (way_out,))

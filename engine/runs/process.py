@@ -30,16 +30,17 @@ from engine.runs.atomic_file import write_json
 from engine.runs.card import CardInvalid, RunCard, read_card
 from engine.runs.control import serve, socket_path
 from engine.runs.event_log import EventLog, LogTaken
-from engine.runs.from_card import plan_from_card
+from engine.runs.from_card import changed_tasks, plan_from_card
 from engine.runs.model_check import without_unreachable
 from engine.runs.plan import Plan, PlannedTrial
-from engine.runs.resume import only_reruns, remaining, set_aside
+from engine.runs.resume import only_reruns, remaining, set_aside, set_one_aside
 from engine.runs.run import UNUSABLE, Run
 from engine.runs.start import ONLY_RERUNS, STAND_BY
+from engine.text import clean_line
 from engine.trial.job import limits_of
 from engine.trial.model_folder import sweep_model_folders
 from engine.trial.trial import failure_in
-from engine.trial_state import INTERRUPTED, QUEUED, WAITING
+from engine.trial_state import INTERRUPTED, QUEUED, RUNNING, WAITING
 
 DESCRIPTORS_PER_TRIAL = 24
 DESCRIPTORS_OF_OURS = 64
@@ -119,6 +120,7 @@ async def _run(
                 left = only_reruns(left, log.state)
             left = await without_unreachable(log, card, left)
             set_aside(log, left)
+            _refuse_cut_off(log, plan)
             sweep_model_folders()
             card = _fit_descriptors(log, card)
             root = await provider.root_folder()
@@ -203,6 +205,12 @@ def _announce(log: EventLog, card: RunCard, plan: Plan) -> None:
         for task in plan.tasks:
             for warning in task.warnings:
                 log.append(ev.RunIssue(issue=msgspec.structs.replace(warning, message=f"{task.id}: {warning.message}")))
+    told = {issue.message for issue in log.state.run_issues}
+    for task, issue in changed_tasks(card, plan):
+        message = f"{task}: {issue.message}; its trials are left as they are"
+        if clean_line(message) not in told:
+            severe = msgspec.structs.replace(issue, severity=Severity.WARNING, message=message)
+            log.append(ev.RunIssue(issue=severe))
     for planned in plan.trials:
         if planned.trial in log.state.trials:
             _refuse(log, planned)
@@ -224,6 +232,14 @@ def _announce(log: EventLog, card: RunCard, plan: Plan) -> None:
             )
         )
         _refuse(log, planned)
+
+
+def _refuse_cut_off(log: EventLog, plan: Plan) -> None:
+    """A trial that the engine before left behind and that may not run again now: its record is kept."""
+    for planned in plan.trials:
+        if not planned.runnable and log.state.trials[planned.trial].state == RUNNING:
+            set_one_aside(log, planned.trial)
+            _refuse(log, planned)
 
 
 def _refuse(log: EventLog, planned: PlannedTrial) -> None:

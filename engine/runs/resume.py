@@ -35,14 +35,14 @@ class Remaining(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def remaining(plan: Plan, state: RunState) -> Remaining:
-    """Trials that the plan refuses are in none of the lists; those it refused before, and no longer does, are fresh."""
+    """Of trials that the plan refuses only verdicts stay; those it refused before, and no longer does, are fresh."""
     decided, again, fresh = [], [], []
     for planned in plan.trials:
         trial = state.trials.get(planned.trial)
-        if not planned.runnable:
-            continue
-        if trial is not None and trial.state in (PASSED, FAILED) and trial.rerun is None:
+        if trial is not None and trial.state in (PASSED, FAILED) and (trial.rerun is None or not planned.runnable):
             decided.append(planned)
+        elif not planned.runnable:
+            continue
         elif trial is None or (trial.started_at is None and not trial.run_number):
             fresh.append(planned)
         else:

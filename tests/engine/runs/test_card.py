@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from console.begin_run import refusal_lines
 from engine.events import ArmInfo, HostInfo, TaskSetInfo
+from engine.issues import Code
 from engine.layout import CARD
 from engine.runs.card import CardInvalid, CardTask, Conduct, RunCard, read_card, write_card
-from engine.runs.from_card import plan_from_card
+from engine.runs.from_card import changed_tasks, plan_from_card
 from engine.runs.start import FolderUnusable, amended, new_run_folder, save_card, visible_environment
 from engine.tasks.folder import read_task
 from engine.trial.job import Keep
@@ -154,16 +157,28 @@ def pinned(folder: Path) -> RunCard:
 def test_a_task_that_changed_is_refused_and_not_answered_with_the_old_verdict_case_58(tmp_path: Path) -> None:
     run = pinned(tmp_path)
     assert [trial.task.id for trial in plan_from_card(run, {}).trials] == ["a"]
+    make_task(tmp_path / "b")
+    b = read_task(tmp_path / "b")
+    run = msgspec.structs.replace(run, tasks=(*run.tasks, CardTask(id="b", folder=str(b.folder), digest=b.digest)))
     (tmp_path / "a" / "tests" / "test.sh").write_text("echo 0\n")
-    with pytest.raises(CardInvalid, match="task a changed since the run began"):
-        plan_from_card(run, {})
+    plan = plan_from_card(run, {})
+    assert {trial.task.id: trial.runnable for trial in plan.trials} == {"a": False, "b": True}
+    ((task, issue),) = changed_tasks(run, plan)
+    assert task == "a" and issue.code is Code.TASK_CHANGED
+    assert issue.message.startswith(f"its files changed since the run began ({tmp_path / 'a'}): its content is ")
+    assert refusal_lines(plan) == [
+        f"a is not run: {issue.message} (restore it and resume again, or start another run with `trialdeck run`)"
+    ]
 
 
 def test_a_task_that_is_gone_or_broken_now_is_refused_too_case_58(tmp_path: Path) -> None:
     run = pinned(tmp_path)
     (tmp_path / "a" / "task.toml").write_text("[[[")
-    with pytest.raises(CardInvalid, match="task a changed since the run began"):
-        plan_from_card(run, {})
+    ((_, broken),) = changed_tasks(run, plan_from_card(run, {}))
+    shutil.rmtree(tmp_path / "a")
+    ((_, gone),) = changed_tasks(run, plan_from_card(run, {}))
+    assert "task.toml" in broken.message and gone.message != broken.message
+    assert broken.code is gone.code is Code.TASK_CHANGED
 
 
 def test_a_task_that_was_broken_stays_refused_although_it_reads_now(tmp_path: Path) -> None:
@@ -172,6 +187,7 @@ def test_a_task_that_was_broken_stays_refused_although_it_reads_now(tmp_path: Pa
     (trial,) = plan_from_card(run, {}).trials
     assert not trial.runnable
     assert "was broken" in trial.task.refused[0].message
+    assert changed_tasks(run, plan_from_card(run, {})) == []
 
 
 def test_run_folders_never_meet_and_are_the_users_own(tmp_path: Path) -> None:

@@ -50,6 +50,9 @@ class Engine:
     def provider(self) -> FakeProvider:
         return self.rig.provider
 
+    def trial(self, task: str) -> str:
+        return next(planned.trial for planned in self.rig.plan.trials if planned.task.id == task)
+
     def run(self, *, resume: bool = False) -> int:
         """`resume`: as another process, so that the one before is gone."""
         owner = self.folder / ENGINE
@@ -266,6 +269,66 @@ def test_a_variable_that_is_gone_refuses_what_had_not_run_yet(tmp_path: Path, mo
     assert engine.run(resume=True) == 2
     assert engine.state.count("refused") == 2
     assert all("TRIALDECK_TEST_TOKEN" in trial.issues[0].message for trial in engine.state.trials.values())
+
+
+def test_only_the_trials_of_a_task_that_changed_are_left_and_the_rest_goes_on_case_58(tmp_path: Path) -> None:
+    engine = Engine(tmp_path, ("a", "b", "c"))
+    engine.provider.when("/tests/test.sh", does=lambda command: os.kill(os.getpid(), signal.SIGINT))
+    assert engine.run() == 130
+    engine.provider.replies.clear()
+    engine.provider.when("/tests/test.sh", does=writes(REWARD))
+    tests = tmp_path / "tasks" / "b" / "tests" / "test.sh"
+    before = tests.read_text()
+    tests.write_text("echo 0\n")
+    old = engine.state.trials[engine.trial("b")]
+    assert engine.run(resume=True) == 3
+    state = engine.state
+    assert {trial.task: trial.state for trial in state.trials.values()} == {
+        "a": "passed",
+        "b": old.state if old.state == "cancelled" else "refused",
+        "c": "passed",
+    }
+    (said,) = [issue for issue in state.run_issues if issue.code is Code.TASK_CHANGED]
+    assert said.message.startswith("b: its files changed since the run began (")
+    assert said.message.endswith("; its trials are left as they are")
+    assert engine.run(resume=True) == 3
+    assert len([issue for issue in engine.state.run_issues if issue.code is Code.TASK_CHANGED]) == 1
+    tests.write_text(before)
+    assert engine.run(resume=True) == 0
+    assert engine.state.count("passed") == 3
+
+
+def test_a_verdict_on_what_the_card_pins_stays_when_its_task_changes_case_58(tmp_path: Path) -> None:
+    engine = Engine(tmp_path)
+    engine.provider.when("/tests/test.sh", does=writes(REWARD), times=1)
+    assert engine.run() == 3
+    (passed,) = [trial for trial in engine.state.trials.values() if trial.state == "passed"]
+    (tmp_path / "tasks" / passed.task / "instruction.md").write_text("Something else.\n")
+    engine.provider.when("/tests/test.sh", does=writes(REWARD))
+    commands = len(engine.provider.commands)
+    assert engine.run(resume=True) == 0
+    assert engine.state.count("passed") == 2
+    assert not any(command.environment.spec.trial == passed.trial for command in engine.provider.commands[commands:])
+
+
+def test_a_trial_of_a_changed_task_that_was_cut_off_keeps_its_record(tmp_path: Path) -> None:
+    engine = Engine(tmp_path)
+    engine.provider.when("/tests/test.sh", does=writes(REWARD))
+    log = EventLog(engine.folder)
+    log.append(ev.EngineStarted(pid=1, host="h", session=1))
+    for task in ("a", "b"):
+        name = engine.trial(task)
+        log.append(ev.TrialPlanned(trial=name, task=task, arm=COMMAND[0].name, attempt=1, position=1))
+        log.append(ev.TrialStarted(trial=name))
+        (engine.folder / name).mkdir()
+        (engine.folder / name / "trial.log").write_text("it began")
+    log.close()
+    (tmp_path / "tasks" / "b" / "instruction.md").write_text("Something else.\n")
+    assert engine.run(resume=True) == 3
+    trial = engine.state.trials[engine.trial("b")]
+    assert (trial.state, len(trial.earlier)) == ("refused", 1)
+    assert (engine.folder / trial.trial / "interrupted-1" / "trial.log").read_text() == "it began"
+    assert engine.state.trials[engine.trial("a")].state == "passed"
 
 
 def test_too_few_descriptors_lower_the_concurrency_and_say_so_case_73(
