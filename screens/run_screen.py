@@ -152,8 +152,7 @@ class RunScreen(DeckScreen[None]):
         self._show_state()
 
     def _show_state(self) -> None:
-        source = self.source
-        state = source.state
+        source, state = self.source, self.source.state
         badges = [*self.replay.badge(), *hold_badge(source), *read_only_badge(self.app)]
         name = state.plan.name if state.plan else source.folder.name
         self._crumbs.set(["runs", name], crumbs(source, self.size.width, badges, name))
