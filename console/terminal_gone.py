@@ -1,7 +1,8 @@
 """A console whose terminal is gone ends, whatever its event loop waits for.
 
 A closed terminal sends SIGHUP, and the app leaves in order. Where output was still waiting to be written, Textual's
-writing thread dies of it, and everything that writes after it, the way out included, waits for ever.
+writing thread dies of it, and everything that writes after it, the way out included, waits for ever. Where the app had
+just taken the terminal back from a pager or a shell, a thread of Textual's may outlive it and read from what is gone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ LEAVE_SEC = 5.0
 
 @contextmanager
 def ends_with_its_terminal(descriptor: int = 1) -> Iterator[None]:
-    """While the block runs, a process whose terminal goes away is gone a few seconds later, with exit code 129."""
+    """While the block runs, a process whose terminal goes away is gone a few seconds later, with exit code 129; where
+    it is gone when the block ends, after that too."""
     over = threading.Event()
 
     def watch() -> None:
@@ -34,4 +36,5 @@ def ends_with_its_terminal(descriptor: int = 1) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        if os.isatty(descriptor):
+            over.set()
