@@ -29,7 +29,8 @@ body { font: 14px/1.5 ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospa
 h1 { font-size: 1.3rem; } h2 { font-size: 1rem; margin-top: 2rem; }
 table { border-collapse: collapse; margin: .5rem 0; }
 th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #d8dee6; }
-th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; }
+td { white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 12rem; }
 th { font-weight: normal; color: #5b6675; }
 .warn { border-left: 3px solid #b35900; padding-left: .7rem; }
 .dim { color: #5b6675; }
@@ -76,7 +77,7 @@ def _body(report: Report) -> list[str]:
         report_svg(report, standalone=False),
         "<h2>Rates</h2>",
         table_of(
-            [*_COUNTS, "rate", "interval", "of completed", "missing all lost – all won"],
+            [*_COUNTS, "rate", "95 % interval", "of completed", "missing all lost – all won"],
             [
                 (
                     f"{side} {arm.name}",
@@ -180,5 +181,5 @@ def _standings(report: Report) -> list[str]:
         for arm in report.standings
     ]
     looked = f"{len(rows) - 1} arms were compared with the baseline; each is one more chance to be wrong."
-    head = ["arm", "rank", "rate", "interval", "baseline − arm", "interval", "p (exact)", "p (Holm)"]
+    head = ["arm", "rank", "rate", "95 % interval", "baseline − arm", "95 % interval", "p (exact)", "p (Holm)"]
     return ["<h2>All arms</h2>", paragraph(looked), table_of(head, rows)]

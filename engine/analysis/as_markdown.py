@@ -39,7 +39,7 @@ def comparison_markdown(found: Comparison, *, context: str = "") -> str:
         "",
         " · ".join(part for part in parts if part),
         "",
-        "| arm | assigned | completed | scored | excluded | resolved | rate | interval | of completed | bounds |",
+        "| arm | assigned | completed | scored | excluded | resolved | rate | 95 % interval | of completed | bounds |",
         "| --- |" + " ---: |" * 9,
     ]
     for side, arm in sides(found):
@@ -85,7 +85,7 @@ def report_markdown(report: Report) -> str:
         lines += [
             f"{len(report.standings) - 1} arms were compared with the baseline; each is one more chance to be wrong.",
             "",
-            "| arm | rank | rate | interval | baseline − arm | p (exact) | p (Holm) |",
+            "| arm | rank | rate | 95 % interval | baseline − arm | p (exact) | p (Holm) |",
             "| --- |" + " ---: |" * 6,
             *(
                 f"| {escaped(arm.name)} | {arm.rank} | {say.percent(arm.rate.rate)} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from engine.analysis import wording as say
-from engine.analysis.as_text import difference_line, mcnemar_line, what_was_compared
+from engine.analysis.as_text import difference_line, mcnemar_line, method_line, what_was_compared
 from engine.analysis.report import Report, source_line
 from engine.text import clean_line
 
@@ -70,7 +70,7 @@ def report_svg(report: Report, *, standalone: bool = True) -> str:
             y += _ROW
         lines += _axis(top - 14, y - 14, -reach, reach, ticks, zero=True)
         y += 36
-    notes = [difference_line(found), mcnemar_line(found)]
+    notes = [f"{difference_line(found)}  {method_line(found.difference)}", mcnemar_line(found)]
     notes += [f"! {text}" for text in report.limits]
     notes += [source_line(source) for source in report.sources]
     notes.append(f"{_sensitivity(report)}")

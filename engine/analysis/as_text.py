@@ -66,7 +66,7 @@ def rate_line(side: str, arm: ArmSummary) -> str:
     live = "" if arm.rate_of == "assigned" else " of finished"
     return (
         f"{side}  {arm.resolved}/{of}{live}  {say.percent(arm.rate)}  {say.percent_range(arm.interval)}"
-        f"  ({arm.interval_method})"
+        f"  ({say.LEVEL}, {arm.interval_method})"
     )
 
 
@@ -86,9 +86,9 @@ def method_line(delta: Difference) -> str:
         return "no pair to resample"
     error = ""
     if delta.standard_error is not None:
-        error = f" · standard error {100 * delta.standard_error:.1f}"
+        error = f" · SE {100 * delta.standard_error:.1f}"
     flat = " · degenerate" if delta.degenerate else ""
-    return f"({delta.method}, {delta.draws:,} draws, seed {delta.seed}{error}{flat})"
+    return f"({say.LEVEL}, {delta.method}, {delta.draws:,} draws, seed {delta.seed}{error}{flat})"
 
 
 def family_line(found: Comparison) -> str:

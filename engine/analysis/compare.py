@@ -288,7 +288,7 @@ def _notes(found: Comparison, pairs: Sequence[Pair]) -> tuple[str, ...]:
     sides = {(len(pair.a), len(pair.b)) for pair in pairs}
     if len(sides) > 1 or any(a != b for a, b in sides):
         notes.append("tasks have unequally many attempts: each task counts once in the difference")
-    elif any(_rates_apart(view) for view in found.sensitivity):
+    elif any(_rates_apart(view) for view in found.sensitivity) and not _rates_apart(found.sensitivity[0]):
         notes.append("attempts left out leave tasks unequally many: A and B count trials, A − B counts tasks")
     for side, arm in zip("AB", found.arms, strict=True):
         if arm.cost_unknown and arm.cost_known:

@@ -9,6 +9,8 @@ from engine.text import clean_line
 
 DASH = "—"
 MINUS = "−"
+LEVEL = "95 %"
+"""Of every interval; `bootstrap.CONFIDENCE` in words, without its import."""
 LABELLED = "nothing is labelled infrastructure or ambiguous, so every reading agrees"
 
 

@@ -174,12 +174,28 @@ def _verdict(found: Comparison) -> str:
     if _settled(found):
         better = "A" if delta.estimate > 0 else "B"
         return f"{better} resolves more of these tasks; the interval of the difference leaves 0 out"
-    return "the data don't tell the arms apart: the interval of the difference holds 0"
+    fits = (
+        f"the data don't tell the arms apart: anything from {say.points_range(delta.low, delta.high)} points fits them"
+    )
+    least = found.power.detectable
+    if least is None or abs(delta.estimate) >= least:
+        return fits
+    return f"{fits}, and {say.points(delta.estimate)} is less than the {100 * least:.1f} that this design detects"
 
 
 def _rates(found: Comparison) -> Table:
     return Table(
-        head=("arm", "assigned", "completed", "scored", "excluded", "resolved", "rate", "interval", "of completed"),
+        head=(
+            "arm",
+            "assigned",
+            "completed",
+            "scored",
+            "excluded",
+            "resolved",
+            "rate",
+            "95 % interval",
+            "of completed",
+        ),
         rows=tuple(
             (
                 f"{side} {arm.name}",
@@ -206,7 +222,7 @@ def _labelled(report: Report) -> Iterator[str]:
 
 def _sensitivity(found: Comparison) -> Table:
     return Table(
-        head=("reading", "pairs left out", "verdicts set", "A", "B", "A − B", "interval"),
+        head=("reading", "pairs left out", "verdicts set", "A", "B", "A − B", "95 % interval"),
         rows=tuple(
             (
                 view.name,
@@ -236,7 +252,7 @@ def _standings(report: Report) -> Section:
         for arm in report.standings
     )
     looked = f"{len(rows) - 1} arms were compared with the baseline; each is one more chance to be wrong"
-    head = ("arm", "rank", "rate", "interval", "baseline − arm", "p (exact)", "p (Holm)")
+    head = ("arm", "rank", "rate", "95 % interval", "baseline − arm", "p (exact)", "p (Holm)")
     return Section(title="All arms", lines=(looked,), tables=(Table(head=head, rows=rows),))
 
 
@@ -271,7 +287,7 @@ def _split(a: ArmTrials, b: ArmTrials, split: Split, report: Report, against: st
                 say.points_range(delta.low, delta.high),
             )
         )
-    table = Table(head=("tasks", "number", "A", "B", "A − B", "interval"), rows=tuple(rows))
+    table = Table(head=("tasks", "number", "A", "B", "A − B", "95 % interval"), rows=tuple(rows))
     said = "pilot tasks were looked at while the arms were made ready; only held-out ones speak for what is new"
     yield Section(title=f"Pilot and held out{against}", lines=(said,), tables=(table,))
 

@@ -4,7 +4,8 @@ import pytest
 
 from engine.analysis import wording as say
 from engine.analysis.as_markdown import comparison_markdown
-from engine.analysis.as_text import comparison_lines
+from engine.analysis.as_text import comparison_lines, method_line, rate_line
+from engine.analysis.bootstrap import CONFIDENCE
 from engine.analysis.compare import Comparison, compare
 from tests.engine.analysis.making import arm, trial, two_arms
 
@@ -138,3 +139,10 @@ def test_small_money_is_not_rounded_away() -> None:
     assert say.money(0.0042) == "$0.0042"
     assert say.money(0) == "$0.00"
     assert say.money(1234.5) == "$1,234.50"
+
+
+def test_the_level_of_intervals_is_said_and_is_the_one_they_are_made_with() -> None:
+    assert f"{100 * CONFIDENCE:g} %" == say.LEVEL
+    found = compare(*two_arms(50, 20, 10, 20))
+    assert rate_line("A", found.arms[0]).endswith("(95 %, Wilson)")
+    assert method_line(found.difference).startswith("(95 %, ")
