@@ -45,12 +45,17 @@ def show_run(
     app = TrialDeckApp(folder, started_here=engine is not None, habits=habits)
     code = run_app(app)
     over = app.source is not None and app.source.state.finished is not None
-    if not in_browser():
-        with suppress(OSError):  # the terminal may be what ended the console
-            print(farewell(folder, over=over), flush=True)
+    say_farewell(folder, over=over)
     if over:
         wait_for_end(engine)
     return code
+
+
+def say_farewell(folder: Path, *, over: bool) -> None:
+    """On the terminal, if it is still there: it may be what ended the console."""
+    if not in_browser():
+        with suppress(OSError):
+            print(farewell(folder, over=over), flush=True)
 
 
 def farewell(folder: Path, *, over: bool) -> str:

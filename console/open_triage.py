@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 
 from console.app import TrialDeckApp
-from console.follow import in_browser
 from console.habits import Habits, read_habits
-from console.open_app import farewell, run_app
+from console.open_app import run_app, say_farewell
 from engine.triage.who import VARIABLE
 from screens.run_screen import RunScreen
 from screens.triage_desks import open_triage
@@ -37,6 +36,5 @@ def show_triage(folder: Path, *, who: str, blind: bool = False) -> int:
     app = TriageApp(folder, blind=blind, habits=read_habits())
     code = run_app(app)
     over = app.source is not None and app.source.state.finished is not None
-    if not in_browser():
-        print(farewell(folder, over=over))
+    say_farewell(folder, over=over)
     return code

@@ -31,12 +31,16 @@ def waiting_to_be_read(descriptor: int) -> int:
     return int(struct.unpack("i", answer)[0])
 
 
-@pytest.mark.parametrize("read", [True, False], ids=["all of it read", "much of it waiting"])
-def test_no_console_is_left_behind_by_a_lost_connection(read: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [("watch", True), ("watch", False), ("triage", True)],
+    ids=["all of it read", "much of it waiting", "triage"],
+)
+def test_no_console_is_left_behind_by_a_lost_connection(command: str, read: bool, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     size(theirs, 50, 200)
     console = subprocess.Popen(
-        [TRIALDECK, "watch", str(DEMO)],
+        [TRIALDECK, command, str(DEMO)],
         cwd=tmp_path,
         stdin=theirs,
         stdout=theirs,
@@ -47,7 +51,7 @@ def test_no_console_is_left_behind_by_a_lost_connection(read: bool, tmp_path: Pa
     )
     os.close(theirs)
     shown = b""
-    while b"csv-report" not in shown:
+    while b"csv-report" not in shown and b"case" not in shown:
         shown += os.read(ours, 1 << 16)
     if not read:
         for number in range(100):  # more to say than a terminal that nobody reads takes
