@@ -28,9 +28,10 @@ body { font: 14px/1.5 ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospa
   color: #1c2430; background: #ffffff; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1rem; margin-top: 2rem; }
 table { border-collapse: collapse; margin: .5rem 0; }
-th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #d8dee6; }
+th, td { padding: .2rem .45rem; text-align: right; border-bottom: 1px solid #d8dee6; }
 td { white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 12rem; }
+th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; min-width: 11rem; }
+td:first-child, .long { white-space: normal; }
 th { font-weight: normal; color: #5b6675; }
 .warn { border-left: 3px solid #b35900; padding-left: .7rem; }
 .dim { color: #5b6675; }
@@ -40,6 +41,7 @@ svg { max-width: 100%; height: auto; }
   th, td { border-color: #3a4552; } th, .dim { color: #93a0b0; } .warn { border-color: #e0a050; }
 }
 """
+_NUMBER = 15
 _COUNTS = ("arm", "assigned", "completed", "scored", "excluded", "resolved")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -147,9 +149,15 @@ def paragraph(text: str) -> str:
     return f"<p>{text_of(text)}</p>"
 
 
+def _cell(text: str) -> str:
+    """A number stays on one line; words may take several."""
+    kind = ' class="long"' if len(text) > _NUMBER else ""
+    return f"<td{kind}>{text_of(text)}</td>"
+
+
 def table_of(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = ["<table><thead><tr>" + "".join(f"<th>{text_of(cell)}</th>" for cell in head) + "</tr></thead><tbody>"]
-    lines += ["<tr>" + "".join(f"<td>{text_of(str(cell))}</td>" for cell in row) + "</tr>" for row in rows]
+    lines += ["<tr>" + "".join(_cell(str(cell)) for cell in row) + "</tr>" for row in rows]
     return "\n".join([*lines, "</tbody></table>"])
 
 
