@@ -9,19 +9,22 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+LeftOut = Callable[[Path], bool]
 
 IGNORED = frozenset({b".git", b"__pycache__", b".DS_Store"})
 
 
-def content_digest(folder: Path) -> str:
-    """Digest of a task: relative paths, file content, executable bit and link targets of every file.
+def content_digest(folder: Path, left_out: LeftOut | None = None) -> str:
+    """Digest of a task: relative paths, file content, executable bit and link targets of every file but those that are
+    `left_out`.
 
     What a clone doesn't keep (other mode bits, empty folders, times) doesn't count, nor do `.git`,
     `__pycache__` and `.DS_Store`. Raises OSError where something can't be read.
     """
-    return _digest(folder, exact=False)
+    return _digest(folder, exact=False, left_out=left_out)
 
 
 def environment_digest(folder: Path) -> str:
@@ -39,9 +42,11 @@ def combined_digest(parts: dict[str, str]) -> str:
     return total.hexdigest()
 
 
-def _digest(folder: Path, *, exact: bool) -> str:
+def _digest(folder: Path, *, exact: bool, left_out: LeftOut | None = None) -> str:
     total = hashlib.sha256()
     for name, entry in sorted(_entries(os.fsencode(folder), b"", exact), key=lambda pair: pair[0]):
+        if left_out is not None and left_out(Path(os.fsdecode(entry.path))):
+            continue
         info = entry.stat(follow_symlinks=False)
         if stat.S_ISLNK(info.st_mode):
             kind, content = b"link", os.readlink(entry.path)  # noqa: PTH115 - bytes

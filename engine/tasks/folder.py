@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.tasks.digest import content_digest
+from engine.tasks.harbor_ignore import NAME as IGNORE_FILE
+from engine.tasks.harbor_ignore import HarborIgnore, unused
 from engine.tasks.instruction import INSTRUCTION, without_canary
 from engine.tasks.invalid import shown_path, task_invalid, valid_unicode
 from engine.tasks.links import links_that_leave
@@ -27,10 +29,11 @@ def read_task(folder: Path) -> Task:
     place = absolute(folder)
     try:
         _check_folder(place)
-        _check_links(place)
+        ignore = HarborIgnore(place)
+        _check_links(place, ignore)
         file = read_task_file(place / TASK_FILE)
-        task = _task(place, file, content_digest(place))
-        _check(task)
+        task = _task(place, file, content_digest(place, ignore.leaves_out))
+        _check(task, ignore)
     except OSError as error:
         where = Path(error.filename if isinstance(error.filename, str) else os.fsdecode(error.filename or place))
         raise task_invalid(where, f"can't be read: {error.strerror or error}") from None
@@ -65,7 +68,7 @@ def _task(folder: Path, file: TaskFile, digest: str) -> Task:
         artifacts=file.artifacts,
         steps=tuple(merged_step(file, step, folder) for step in file.steps),
         multi_step_reward_strategy=file.multi_step_reward_strategy,
-        warnings=(*file.warnings, *_links_left_alone(folder)),
+        warnings=(*file.warnings, *_links_left_alone(folder), *_rules_without_effect(folder)),
     )
 
 
@@ -80,9 +83,9 @@ def _check_folder(folder: Path) -> None:
         raise task_invalid(folder / TASK_FILE, "is missing", way_out=way_out)
 
 
-def _check_links(folder: Path) -> None:
+def _check_links(folder: Path, ignore: HarborIgnore) -> None:
     for link in links_that_leave(folder):
-        if _is_read(link.relative_to(folder)):
+        if _is_read(link.relative_to(folder)) and not ignore.leaves_out(link):
             raise task_invalid(
                 link,
                 f"is a link that leaves the task folder, to {_target(link)}",
@@ -99,6 +102,13 @@ def _links_left_alone(folder: Path) -> Iterable[TaskWarning]:
         )
 
 
+def _rules_without_effect(folder: Path) -> Iterable[TaskWarning]:
+    for path in unused(folder):
+        yield TaskWarning(
+            file=str(path.relative_to(folder)), key="", message="has no effect: its rules count in tests/ and solution/"
+        )
+
+
 def _is_read(inside: Path) -> bool:
     """Whether what lies there is read or uploaded. In environment/ the builder keeps links as links."""
     first, *rest = inside.parts
@@ -111,17 +121,17 @@ def _target(link: Path) -> str:
     return valid_unicode(os.readlink(link))  # noqa: PTH115 - a str, as written
 
 
-def _check(task: Task) -> None:
+def _check(task: Task, ignore: HarborIgnore) -> None:
     _check_environment(task)
     for step in task.steps:
         if not step.folder.is_dir():
             raise task_invalid(step.folder, "is missing", way_out=f'{TASK_FILE} lists the step "{step.name}"')
         _check_instruction(step.folder / INSTRUCTION)
-        _check_tests(task, step)
+        _check_tests(task, step, ignore)
         _check_services(task, step.artifacts, step.verifier.collect)
     if not task.steps:
         _check_instruction(task.folder / INSTRUCTION)
-        _check_tests(task, None)
+        _check_tests(task, None, ignore)
         _check_services(task, task.artifacts, task.verifier.collect)
 
 
@@ -141,10 +151,14 @@ def _check_instruction(file: Path) -> None:
         raise task_invalid(file, "is empty", way_out="The agent is told nothing without it")
 
 
-def _check_tests(task: Task, step: Step | None) -> None:
+def _check_tests(task: Task, step: Step | None, ignore: HarborIgnore) -> None:
     """test.sh is needed wherever it is uploaded: not where an image of the verifier's own has it."""
     image = verifier_image(task, step)
-    if (image and image.tests_baked) or task.environment.os == "windows" or test_script(task, step):
+    if (image and image.tests_baked) or task.environment.os == "windows":
+        return
+    if (script := test_script(task, step)) is not None:
+        if ignore.leaves_out(script):
+            raise task_invalid(script, f"is left out by {IGNORE_FILE}", way_out="It is the verifier")
         return
     raise task_invalid(
         (step.folder if step else task.folder) / "tests" / "test.sh",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import anyio
+import anyio.to_thread
 import msgspec
 
 from engine import events as ev
@@ -16,7 +17,9 @@ from engine.environments.excludes import Excludes
 from engine.environments.script import launch, normalised
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.log_streams import SUFFIX
+from engine.tasks.harbor_ignore import selected
 from engine.tasks.host_env import resolve_env
+from engine.tasks.invalid import TaskInvalid
 from engine.tasks.task import LOGS_VERIFIER, MAIN, TESTS
 from engine.tasks.verifier_image import VerifierImage, test_script
 from engine.text import clean_line, decode_output
@@ -159,7 +162,7 @@ async def _bring_tests(
         folders = [job.task.folder / "tests", *([stage.folder / "tests"] if stage.folder is not None else [])]
         for tests in folders:
             if tests.is_dir():
-                await _upload_tests(environment, tests)
+                await _upload_tests(environment, job.task.folder, tests)
         source = test_script(job.task, stage.step)
         if source is None:
             raise TrialFailed(
@@ -189,13 +192,18 @@ async def _bring_tests(
     return _SCRIPT
 
 
-async def _upload_tests(environment: Environment, tests: Path) -> None:
+async def _upload_tests(environment: Environment, task: Path, tests: Path) -> None:
     """What the agent put in the place of the folder or of a part of it makes room."""
-    try:
-        await environment.upload(tests, str(TESTS))
-    except TrialFailed:
-        await environment.execute(["rm", "-rf", "--", str(TESTS)], user="0", timeout_sec=EMPTY_SEC)
-        await environment.upload(tests, str(TESTS))
+    with tempfile.TemporaryDirectory(prefix="trialdeck-") as place:
+        try:
+            chosen = await anyio.to_thread.run_sync(selected, task, tests, Path(place))
+        except TaskInvalid as invalid:
+            raise TrialFailed(msgspec.structs.replace(invalid.issue, phase=Phase.VERIFY)) from None
+        try:
+            await environment.upload(chosen, str(TESTS))
+        except TrialFailed:
+            await environment.execute(["rm", "-rf", "--", str(TESTS)], user="0", timeout_sec=EMPTY_SEC)
+            await environment.upload(chosen, str(TESTS))
 
 
 def _last_output(log: LogFile) -> Evidence:
