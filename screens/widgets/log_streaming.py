@@ -76,11 +76,12 @@ class LogStreaming(LogMoving):
         raise NotImplementedError
 
     def _why_unknown(self) -> str:
+        """Short enough for one line of a notice on a narrow screen."""
         if self._reading_streams and not self._streams_read:
-            return "which stream the lines came on is still being read"
+            return "the streams are still being read"
         if self._streams is None and self._file.size:
-            return "several logs in one don't tell their streams apart; each of them alone may"
-        return "nothing is known of the streams of this log: none of it came on stderr, or nobody kept them apart"
+            return "merged logs don't tell streams apart"
+        return "no stderr, or it wasn't kept apart"
 
     # --- what looks through the log ---
 

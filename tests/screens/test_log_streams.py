@@ -9,6 +9,7 @@ import pytest
 from textual.app import App
 
 from engine import log_streams
+from engine.layout import LogFile as ListedLog
 from engine.log_streams import Stream, streams_path
 from engine.trial.log_file import LogFile
 from screens.files_tree import read_tree
@@ -23,6 +24,7 @@ from screens.log_streams import LogStreams, StreamReader
 from screens.widgets.log_page import LogPage
 from screens.widgets.log_view import LogView
 from tests.screens.test_log_view import OneLog, numbers, page_text, settle, status_text
+from tests.screens.test_merged_log import Several
 
 pytestmark = pytest.mark.anyio
 
@@ -224,9 +226,7 @@ async def test_a_log_without_notes_says_so_in_one_line_and_looks_as_ever(tmp_pat
     async with app.run_test(size=(100, 12), notifications=True) as pilot:
         await settle(pilot)
         await pilot.press("|")
-        assert said(app) == [
-            "nothing is known of the streams of this log: none of it came on stderr, or nobody kept them apart"
-        ]
+        assert said(app) == ["no stderr, or it wasn't kept apart"]
         assert app.view.stream is None and page_text(app)[-1] == "  50  50"
         assert "stderr" not in status_text(app)
 
@@ -398,3 +398,15 @@ async def test_the_text_is_narrower_by_the_marks_where_there_are_no_numbers(tmp_
         page = app.view.query_one(LogPage)
         assert page.numbers_width == 2
         assert page_text(app)[0] == "  " + "x" * (page.size.width - 2)
+
+
+async def test_logs_merged_by_time_show_every_line_and_say_that_they_tell_no_streams_apart(tmp_path: Path) -> None:
+    for name in ("agent", "db"):
+        written(tmp_path / f"{name}.log", ("stderr", b"2026-11-30T12:00:00Z of " + name.encode() + b"\n"))
+    app = Several([ListedLog("service", name, tmp_path / f"{name}.log") for name in ("agent", "db")])
+    async with app.run_test(size=(100, 12), notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("|")
+        assert said(app) == ["merged logs don't tell streams apart"]
+        page = app.view.query_one(LogPage)
+        assert [page.render_line(y).text.split()[-1] for y in range(2)] == ["agent", "db"]
