@@ -83,8 +83,10 @@ class AgentCompassFolder:
             for path in files_in(self.folder, folder / "retries")
         ]
         logs = [*self._artifacts(folder / "artifacts"), *logs]
-        whole = folder / LOG_FROM_TRIAL if folder.is_dir() else self.folder / "run.log"
-        return [*logs, LogFile("engine", "run.log", whole)] if (self.folder / "run.log").is_file() else logs
+        log = self.folder / "run.log"
+        whole = folder / LOG_FROM_TRIAL if folder.is_dir() else log
+        there = log.is_file() and is_inside(self.folder, log)
+        return [*logs, LogFile("engine", "run.log", whole)] if there else logs
 
     def _artifacts(self, top: Path) -> list[LogFile]:
         found: list[LogFile] = []

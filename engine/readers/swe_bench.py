@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from engine.layout import LogFile
-from engine.readers.inside import files_in, folders_in, read_inside
+from engine.readers.inside import files_in, folders_in, is_inside, read_inside
 from engine.readers.swe_bench_instance import LOG, OUTPUT, PATCH, REPORT
 from engine.readers.swe_bench_layout import Place, Shape, place
 from engine.readers.swe_bench_reader import SweBenchReader
@@ -51,8 +51,9 @@ class SweBenchFormat:
             return []
         where = found.trial_folder(trial)
         if where == found.root:
-            path = next((path for model in found.models if (path := found.report_of(model)) is not None), None)
-            return [LogFile("verifier", path.name, path)] if path is not None and path.is_file() else []
+            path = next((path for model in found.models or [""] if (path := found.report_of(model)) is not None), None)
+            there = path is not None and path.is_file() and is_inside(found.top or found.root, path)
+            return [LogFile("verifier", path.name, path)] if path is not None and there else []
         here = {path.name: path for path in files_in(found.root, where)}
         kinds = {**_LOGS, **_OTHER}
         known = [LogFile(*kinds[name], here[name]) for name in kinds if name in here]

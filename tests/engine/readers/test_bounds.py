@@ -146,3 +146,29 @@ def test_a_log_that_is_a_link_out_of_a_run_is_no_log_of_it(tmp_path: Path) -> No
     (agent / "own.txt").write_text("own")
     (agent / "same.txt").symlink_to("own.txt")
     assert [log.label for log in TRIALDECK.logs(tmp_path / "run", "t")] == ["own", "same"]
+
+
+def test_a_log_of_the_whole_run_that_is_a_link_out_of_it_is_no_log_of_it(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    sample = Sample(tmp_path / "r")
+    sample.begin()
+    sample.attempt("hello")
+    log = sample.folder / "run.log"
+    log.write_text("00:28:54 INFO harnesses begun\n")
+    (trial,) = foreign.state_of(sample.folder)[0].trials
+    assert [one.label for one in AGENTCOMPASS.logs(sample.folder, trial)] == ["run.log"]
+    log.unlink()
+    log.symlink_to(tmp_path / "secret.txt")
+    assert AGENTCOMPASS.logs(sample.folder, trial) == []
+
+
+def test_results_that_are_a_link_out_of_an_entry_are_not_shown(tmp_path: Path) -> None:
+    entry = tmp_path / "20250101_agent"
+    (entry / "results").mkdir(parents=True)
+    (tmp_path / "elsewhere.json").write_text(json.dumps({"resolved": ["a__b-1"], "no_generation": []}))
+    results = entry / "results" / "results.json"
+    results.write_bytes((tmp_path / "elsewhere.json").read_bytes())
+    assert [log.path for log in SWE_BENCH.logs(entry, "a__b-1")] == [results]
+    results.unlink()
+    results.symlink_to(tmp_path / "elsewhere.json")
+    assert SWE_BENCH.logs(entry, "a__b-1") == []
