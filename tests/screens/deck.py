@@ -61,3 +61,13 @@ def read_and_painted(app: TrialDeckApp) -> bool:
     source = app.source
     known = source is not None and source.caught_up and source.liveness != "starting"
     return known and not app._dirty and not app._paint_waits and "reading" not in screen_text(app)
+
+
+async def append(app: TrialDeckApp, pilot: Pilot[Any], events: list[ev.Event]) -> None:
+    """Append to the run that is shown and wait until it is on the screen."""
+    assert app.source is not None
+    source = app.source
+    wanted = source.state.events + len(events)
+    fake_run.write(source.folder, events)
+    await until(pilot, lambda: source.state.events >= wanted and not app._dirty, "the new events are painted")
+    await pilot.pause()

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 from textual import events
-from textual.pilot import Pilot
 from textual.strip import Strip
 
 from console.app import TrialDeckApp
 from engine import events as ev
 from engine.issues import Code, Phase, Severity
-from engine.readers.reader import Liveness
 from screens.run_screen import RunScreen
 from screens.trial_screen import TrialScreen
 from screens.widgets.filter_bar import FilterBar
@@ -21,7 +19,7 @@ from screens.widgets.run_header import RunHeader
 from screens.widgets.trials_table import TrialsTable
 from screens.widgets.warnings_feed import WarningsFeed, told
 from tests.screens import fake_run
-from tests.screens.deck import opened, screen_lines, screen_text, until
+from tests.screens.deck import append, opened, screen_lines, screen_text, until
 
 pytestmark = pytest.mark.anyio
 A, B = "sonnet-5.5", "sol-6.1"
@@ -29,46 +27,6 @@ A, B = "sonnet-5.5", "sol-6.1"
 
 def table(app: TrialDeckApp) -> TrialsTable:
     return app.screen.query_one(TrialsTable)
-
-
-async def append(app: TrialDeckApp, pilot: Pilot[Any], events: list[ev.Event]) -> None:
-    """Append to the run that is shown and wait until it is on the screen."""
-    assert app.source is not None
-    source = app.source
-    wanted = source.state.events + len(events)
-    fake_run.write(source.folder, events)
-    await until(pilot, lambda: source.state.events >= wanted and not app._dirty, "the new events are painted")
-    await pilot.pause()
-
-
-async def test_the_header_says_how_far_how_well_and_how_the_host_is(tmp_path: Path) -> None:
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        await until(pilot, lambda: "points" in screen_text(app), "the standings are worked out")
-        lines = screen_lines(app)
-        assert "runs › sonnet against sol" in lines[0]
-        assert "terminal-bench 4.0.0 · card 7f3a91c · ● live" in lines[0]
-        assert "10 of 24 · 4 running · 10 queued" in lines[1]
-        assert "0:25:00 gone" in lines[1] and "≥ $4.1" in lines[1] and " unknown" in lines[1]
-        assert "A  sonnet-5.5 " in lines[2] and "2/5 of 12" in lines[2] and "1 unscored" in lines[2]
-        assert "3/5 of 12  60.0 %  23–88" in lines[3]
-        assert "✗ 1 fatal  ! 1 error  ▵ 2 warnings" in lines[3]
-        assert "cpu 71 %  mem 38/64G  disk 212G  nets 19/31" in lines[4]
-
-
-async def test_the_difference_is_that_of_the_comparison_screen(tmp_path: Path) -> None:
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        await until(pilot, lambda: "points" in screen_text(app), "the standings are worked out")
-        line = screen_lines(app)[2].partition("│ ")[2]
-        await pilot.press("c")
-        await until(pilot, lambda: "McNemar" in screen_text(app), "the comparison is there")
-        compared = next(line for line in screen_lines(app) if "A − B" in line)
-        assert line.split()[3] in compared and line.split()[4] == "points"
-
-
-async def test_before_a_pair_has_finished_no_difference_is_made_up(tmp_path: Path) -> None:
-    events = [*fake_run.plan(3), ev.EngineStarted(at=fake_run.START, pid=1, host="x", session=1)]
-    async with opened(tmp_path / "run", events) as (app, pilot):
-        await until(pilot, lambda: "no pair has finished yet" in screen_text(app))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 10), (20, 5)])
@@ -262,40 +220,6 @@ async def test_a_finished_run_says_so_and_takes_no_commands(tmp_path: Path) -> N
         await until(pilot, lambda: "no engine runs this run now" in screen_text(app))
 
 
-async def test_case_82_the_header_counts_planned_trials_over_all_sessions(tmp_path: Path) -> None:
-    arms = 2
-    events = [*fake_run.plan(5), ev.EngineStarted(at=fake_run.START, pid=1, host="x", session=1)]
-    trials = [event.trial for event in events if isinstance(event, ev.TrialPlanned)]
-    assert len(trials) == 5 * arms
-    for number, trial in enumerate(trials[:6]):
-        events += [*fake_run.begun(trial, 10), *fake_run.ended(trial, 100, number < 4)]
-    events += [
-        *fake_run.begun(trials[6], 100),
-        ev.TrialInterrupted(at=fake_run.at(200), trial=trials[6], run_number=1, reason="x"),
-    ]
-    events.append(ev.EngineStarted(at=fake_run.at(300), pid=2, host="x", session=2, resumed=True))
-    for number, trial in enumerate(trials[6:]):
-        events += [*fake_run.begun(trial, 310), *fake_run.ended(trial, 400, True if number == 0 else None)]
-    async with opened(tmp_path / "run", events) as (app, _):
-        assert "10 of 10" in screen_lines(app)[1]
-        header = app.screen.query_one(RunHeader)
-        arms_now = header.state.arms.values()
-        assert sum(arm.passed for arm in arms_now) == 5
-        assert sum(arm.finished for arm in arms_now) == 10
-
-
-async def test_case_86_unscored_trials_stay_in_the_denominator(tmp_path: Path) -> None:
-    events = [*fake_run.plan(10), ev.EngineStarted(at=fake_run.START, pid=1, host="x", session=1)]
-    for number in range(10):
-        passed = True if number < 4 else (False if number < 6 else None)
-        trial = fake_run.trial_id(number, A, 1)
-        events += [*fake_run.begun(trial, 10), *fake_run.ended(trial, 100, passed)]
-    async with opened(tmp_path / "run", events) as (app, pilot):
-        await until(pilot, lambda: "17–69" in screen_text(app), "the standings are worked out")
-        line = screen_lines(app)[2]
-        assert "4/10 of 10" in line and "40.0 %  17–69" in line and "4 unscored" in line
-
-
 async def test_marked_trials_are_cancelled_together_after_one_question(tmp_path: Path) -> None:
     sent: list[Any] = []
 
@@ -354,25 +278,6 @@ async def test_a_run_that_is_over_spends_no_column_on_what_is_being_done(tmp_pat
         await until(pilot, lambda: "✓ finished" in screen_lines(app)[0])
         assert "activity" not in screen_text(app) and "live-database-cutover" in screen_text(app)
         assert screen_lines(app)[7].startswith("›"), "the cursor waits at the top"
-
-
-async def test_a_dead_engine_is_said_with_the_way_on_and_nothing_counts_as_running(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    async with opened(folder, fake_run.story()) as (app, _):
-        assert app.source is not None
-        app.source._look = lambda reader: None  # type: ignore[method-assign]
-        app.source.liveness = Liveness.STALE
-        app.screen.run_changed({""})  # type: ignore[attr-defined]
-        text = screen_text(app)
-        assert "✗ stale since" in text and "4 cut off" in text and "↺ cut off" in text
-        assert "trialdeck resume goes on" in text and "running" not in text
-
-
-async def test_a_paused_run_foretells_no_end(tmp_path: Path) -> None:
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        assert "to go" in screen_text(app)
-        await append(app, pilot, [ev.RunPaused(at=fake_run.at(1500))])
-        await until(pilot, lambda: "‖ paused" in screen_text(app) and "to go" not in screen_text(app))
 
 
 def test_the_feed_names_a_service_that_the_message_leaves_out_and_only_then() -> None:
