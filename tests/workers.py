@@ -42,6 +42,9 @@ def in_worker(config: pytest.Config) -> bool:
 def pytest_sessionstart(session: pytest.Session) -> None:
     if in_worker(session.config):
         session.config.stash[_SAID] = os.dup(2)
+        # The size of some terminal, which readline, once loaded, puts into what a process hands on to its children.
+        for name in ("COLUMNS", "LINES"):
+            os.environ.pop(name, None)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -17,6 +17,8 @@ SEEN_SEC = 60.0
 ESCAPE_SEC = 0.3
 """Longer than a console waits for the rest of an escape sequence."""
 PREFIX = "exit-code:"
+NOT_OURS = frozenset({"TMUX", "NO_COLOR", "COLUMNS", "LINES"})
+"""What the environment says of the terminal that the tests were started in."""
 SHIFT, CTRL, DRAG = 4, 16, 32
 """What goes with a button of the mouse: a key, or that it moved while it was down."""
 
@@ -90,7 +92,7 @@ def terminal(
     command = shlex.join(["env", *env, TRIALDECK, *arguments])
     shell = f"{command}; echo '{PREFIX}'$?:; exec sh -c 'sleep 600'"
     size = ["-x", str(columns), "-y", str(rows)]
-    settings = {name: value for name, value in os.environ.items() if name not in ("TMUX", "NO_COLOR")}
+    settings = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
     subprocess.run(
         ["tmux", "-L", found.name, "-f", "/dev/null", "new-session", "-d", "-s", "deck", *size, shell],
         cwd=cwd,
