@@ -25,7 +25,7 @@ from console.habits import Habits
 from console.open_sources import OpenSources, TooManyOpen
 from console.palette import DeckCommands, DeckPalette
 from console.runs_dir import RUNS_DIR
-from console.theme import NO_COLOUR_THEME, THEMES, shades
+from console.theme import NO_COLOUR_THEME, TERMINAL_THEME, THEMES, shades
 from engine.events import now as wall_clock
 from engine.readers.reader import Liveness
 from engine.readers.replayed import Replay
@@ -91,7 +91,7 @@ class TrialDeckApp(App[None]):
     ) -> None:
         no_colour = bool(os.environ.get("NO_COLOR"))
         super().__init__(ansi_color=True if no_colour else None)
-        for theme in THEMES:
+        for theme in (*THEMES, TERMINAL_THEME):
             self.register_theme(theme)
         self.habits = AppHabits(self, habits or Habits())
         self.habits.begin(no_colour=no_colour)

@@ -6,7 +6,7 @@ from textual.color import Color
 from textual.theme import Theme
 
 DARK = "dark"
-NO_COLOUR_THEME = "ansi-dark"
+NO_COLOUR_THEME = "sixteen"
 """The terminal's own colours: for sixteen of them, and, with NO_COLOR, for none."""
 
 THEMES = (
@@ -66,6 +66,32 @@ THEMES = (
         panel="#1e252b",
         dark=True,
     ),
+)
+
+TERMINAL_THEME = Theme(  # cyan: what is no accent has other colours
+    name=NO_COLOUR_THEME,
+    ansi=True,
+    primary="ansi_cyan",
+    secondary="ansi_cyan",
+    accent="ansi_cyan",
+    warning="ansi_yellow",
+    error="ansi_red",
+    success="ansi_green",
+    foreground="ansi_default",
+    background="ansi_default",
+    surface="ansi_default",
+    panel="ansi_default",
+    boost="ansi_default",
+    dark=True,
+    variables={
+        "ansi-background": "ansi_black",
+        "ansi-foreground": "ansi_white",
+        "border-blurred": "ansi_default",
+        "block-cursor-foreground": "ansi_default",
+        "block-cursor-background": "ansi_default",
+        "block-cursor-text-style": "reverse",
+        "input-cursor-text-style": "reverse",
+    },
 )
 
 TERMINAL = "terminal"

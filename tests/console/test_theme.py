@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 from textual.color import Color
+from textual.command import CommandList
 from textual.theme import Theme
 
 from console.theme import NAMES, NO_COLOUR_THEME, READABLE, THEMES, called, contrast, shades, theme_name
+from screens.widgets.filter_bar import FilterBar
+from tests.screens import fake_run
+from tests.screens.deck import opened, screen_text, until
 
 CSS = Path(__file__).parents[2] / "screens" / "deck.tcss"
 GROUNDS = ("background", "deck-cursor", "deck-cursor-idle", "panel")
@@ -66,3 +70,32 @@ def test_the_inks_of_the_stylesheet_are_those_that_are_tested() -> None:
         if line.startswith(".deck--") and "color: $" in line and "background: $" not in line
     }
     assert used - {"deck-rule"} <= set(INKS)
+
+
+@pytest.mark.anyio
+async def test_what_keys_act_on_is_seen_without_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cursor of a line that is typed into, and the chosen command of the palette."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("slash")
+        await until(pilot, lambda: app.screen.query_one(FilterBar).editing, "a filter is typed")
+        entry = app.screen.query_one(FilterBar).entry
+        assert any(segment.style and segment.style.reverse for segment in entry.render_line(0))
+        await pilot.press("escape", "colon")
+        await until(pilot, lambda: bool(app.screen.query(CommandList)), "the palette")
+        options = app.screen.query_one(CommandList)
+        await until(pilot, lambda: options.highlighted == 0, "a command is chosen")
+        styles = [[segment.style for segment in options.render_line(y)] for y in (0, 1)]
+        assert all(style and style.underline for style in styles[0])
+        assert not any(style and style.underline for style in styles[1])
+
+
+@pytest.mark.anyio
+async def test_a_question_without_shades_leaves_in_sight_what_it_is_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("y")
+        await until(pilot, lambda: "the id" in screen_text(app), "it is asked")
+        assert "all trials" in screen_text(app)
