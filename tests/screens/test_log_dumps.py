@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.trial.log_file import LogFile
 from tests.screens.looks import SIZES, looks_as_kept, size_name
 from tests.screens.test_log_view import OneLog, settle
 
@@ -28,10 +29,13 @@ def story() -> bytes:
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("keys", ["top", "raw-wrap", "filter"])
+@pytest.mark.parametrize("keys", ["top", "raw-wrap", "filter", "streams", "stderr"])
 async def test_a_log_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[int, int], keys: str) -> None:
     path = tmp_path / "agent.txt"
-    path.write_bytes(story())
+    with LogFile(path, tmp_path) as log:
+        for line in story().splitlines(keepends=True):
+            on_stderr = keys.startswith("st") and (b"ERROR" in line or b"step 39" in line)
+            log.write("stderr" if on_stderr else "stdout", line)
     app = OneLog(path)
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
@@ -39,6 +43,10 @@ async def test_a_log_looks_as_it_was_looked_at(tmp_path: Path, size: tuple[int, 
         if keys == "raw-wrap":
             await pilot.press("r", "r")
             app.view.action_wrap()
+        elif keys == "streams":
+            await pilot.press("G")
+        elif keys == "stderr":
+            await pilot.press("|")
         elif keys == "filter":
             app.view.filter_by("step .*0$")
             app.view.search_for("ERROR")
