@@ -39,7 +39,9 @@ def replay(
         Path | None,
         typer.Option(help="The task's folder, where it is no longer where the run had it.", metavar="FOLDER"),
     ] = None,
-    runs_dir: Annotated[Path, typer.Option(help="Where the replay's run folder is made.", metavar="FOLDER")] = RUNS_DIR,
+    runs_dir: Annotated[
+        Path, typer.Option(help="Where runs are looked for, and the replay's is made.", metavar="FOLDER")
+    ] = RUNS_DIR,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
 ) -> None:
@@ -145,7 +147,11 @@ def _as_it_was(opened: OpenedRun) -> tuple[tuple[str, ...], float]:
 
 def _beside(told: TrialState, again: Iterable[TrialState]) -> list[str]:
     """How it ended then and now, so that one sees whether it happened again."""
-    return [f"then: {_ended(told)}", *(f"now:  {_ended(one)}" for one in again)]
+    trials = list(again)
+    lines = [f"then: {_ended(told)}", *(f"now:  {_ended(one)}" for one in trials)]
+    if any(one.cost_usd or one.tokens_in for one in trials):
+        lines.append("tokens and cost are those of the recording: no model was asked, nothing was spent again")
+    return lines
 
 
 def _ended(trial: TrialState) -> str:
