@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from engine.readers import json_values as values
 from engine.readers.followed_file import FollowedFile
 from engine.readers.foreign_times import in_utc, seconds_between
 from engine.readers.harbor_log import JobLog
+from engine.readers.harbor_places import TrialPlaces
 from engine.readers.harbor_plan import MOST_TRIALS, HarborPlan
 from engine.readers.harbor_trial import HarborTrial
 from engine.readers.in_order import in_order
@@ -28,8 +28,6 @@ from engine.readers.owner_process import OwnerWatch, Pulse
 from engine.readers.reader import Liveness
 
 JOB_LOG = "job.log"
-NOT_STARTED = "~not-started-"
-"""Between task and number in the id of a trial that never got a folder; Harbor gives no folder such a name."""
 LOOK_SEC = 0.25
 OVER_SEC = 2.0
 """How often a job that is over is looked at: it may be resumed or graded anew."""
@@ -61,9 +59,7 @@ class HarborReader:
         self._plan = HarborPlan(folder)
         self._planned: ev.RunPlanned | None = None
         self._trials: dict[str, HarborTrial] = {}
-        self._pending: dict[str, tuple[str, str]] = {}
-        self._pending_named: Counter[str] = Counter()
-        self._attempts: Counter[tuple[str, str]] = Counter()
+        self._places = TrialPlaces()
         self._positions = 0
         self._versions: dict[str, str] = {}
         self._untold: list[str] = []
@@ -99,9 +95,10 @@ class HarborReader:
         told += () if alive else self._broken()
         told += self._gone()
         plans += self._plan_trials(new)
+        plans += self._not_begun()
         told += self._tell_trials(alive)
         if not self._untold:
-            told += self._end(alive, plans)
+            told += self._end(alive)
         if (planned := self._run_planned()) is not None:
             plans.insert(0, planned)
         return [*plans, *in_order(told)]
@@ -133,7 +130,7 @@ class HarborReader:
             yield ev.RunIssue(at=self._last_sign(), issue=issue)
 
     def _run_planned(self) -> ev.RunPlanned | None:
-        planned = self._plan.planned(self._began(), len(self._trials) + len(self._pending), self._versions)
+        planned = self._plan.planned(self._began(), len(self._trials) + len(self._places.pending), self._versions)
         if planned == self._planned:
             return None
         self._planned = planned
@@ -191,29 +188,27 @@ class HarborReader:
             return self._plan.task_of(trial.task), self._plan.arm_of(trial.agent)
         begins = trial.name.rpartition("__")[0] or trial.name
         for pair, planned in self._plan.assigned.items():
-            if pair[0][:32].rstrip("_-") == begins and planned > self._attempts[pair]:
+            if pair[0][:32].rstrip("_-") == begins and planned > self._places.begun(pair):
                 return pair
         return begins, next(iter(self._plan.arms), "") or self._plan.arm_of({})
 
     def _trial_planned(self, name: str, task: str, arm: str) -> ev.TrialPlanned:
-        self._attempts[(task, arm)] += 1
         self._positions += 1
         return ev.TrialPlanned(
             at=self._began(),
             trial=name,
             task=task,
             arm=arm,
-            attempt=self._attempts[(task, arm)],
+            attempt=self._places.take(name, (task, arm)),
             position=self._positions,
         )
 
     def _take_the_place(self, task: str, arm: str) -> Iterator[ev.AnyEvent]:
-        """One that was said never to have started begins after all, under a name of its own."""
-        place = next((name for name, pair in self._pending.items() if pair == (task, arm)), None)
+        """One that had not begun begins, under a name of its own."""
+        place = self._places.waiting((task, arm))
         if place is not None:
-            del self._pending[place]
+            self._places.give_back(place)
             self._outcomes.pop(place, None)
-            self._attempts[(task, arm)] -= 1
             yield ev.TrialWithdrawn(at=self._last_sign(), trial=place, reason="it began, under a name of its own")
 
     def _gone(self) -> Iterator[ev.AnyEvent]:
@@ -230,8 +225,7 @@ class HarborReader:
                 continue
             del self._trials[name]
             self._untold = [one for one in self._untold if one != name]
-            pair = self._pair_of(trial)
-            self._attempts[pair] -= 1
+            self._places.give_back(name)
             yield ev.TrialWithdrawn(at=self._last_sign(), trial=name, reason="Harbor deleted its folder")
 
     def _tell_trials(self, alive: bool) -> Iterator[ev.AnyEvent]:
@@ -338,13 +332,12 @@ class HarborReader:
             self._over, self._stopped = None, False
             yield ev.EngineStarted(at=at, pid=0, host="", session=self._session, resumed=self._session > 1)
 
-    def _end(self, alive: bool, plans: list[ev.AnyEvent]) -> Iterator[ev.AnyEvent]:
+    def _end(self, alive: bool) -> Iterator[ev.AnyEvent]:
         if alive or self._over is not None:
             return
         said = self._result.value
         finished = in_utc(values.within(said, "finished_at"), [self._last_sign()])
         cancelled = finished is None and self._cancelled()
-        plans += self._never_started()
         last = self._last_sign()
         if finished is None and not cancelled:
             if not self._stopped:
@@ -352,11 +345,11 @@ class HarborReader:
                 yield ev.EngineStopped(at=last, reason="no sign of life any more")
             return
         at = max(finished or last, self._began())
-        for name in self._pending:
+        for name in self._places.pending:
             if name not in self._outcomes:
                 self._outcomes[name] = "cancelled"
                 yield ev.TrialFinished(at=at, trial=name, outcome="cancelled")
-        outcomes = {self._outcomes.get(name, "cut off") for name in (*self._trials, *self._pending)}
+        outcomes = {self._outcomes.get(name, "cut off") for name in (*self._trials, *self._places.pending)}
         code = _CANCELLED if "cancelled" in outcomes else _UNSCORED if outcomes - {"scored"} else 0
         self._stopped = False
         self._over = ev.RunFinished(
@@ -375,24 +368,17 @@ class HarborReader:
         )
         return running == 0 and bool(cancelled) and all(trial.told for trial in self._trials.values())
 
-    def _never_started(self) -> Iterator[ev.AnyEvent]:
-        """Planned trials without a folder, once nobody is there to start them: they count as assigned. So many that
-        nobody could have planned them are counted, and not all listed."""
-        left = max(0, self._plan.total - len(self._trials) - len(self._pending))
-        for (task, arm), planned in self._plan.assigned.items():
-            listed = max(0, MOST_TRIALS - len(self._trials) - len(self._pending))
-            for _ in range(min(left, listed, max(0, planned - self._attempts[(task, arm)]))):
-                left -= 1
-                event = self._trial_planned(self._free_name(task), task, arm)
-                self._pending[event.trial] = (task, arm)
-                yield event
-        if left and len(self._trials) + len(self._pending) >= MOST_TRIALS and "unlisted" not in self._said:
+    def _not_begun(self) -> Iterator[ev.AnyEvent]:
+        """Planned trials without a folder, whether or not somebody is there to start them: they count as assigned. So
+        many that nobody could have planned them are counted, and not all listed."""
+        known = len(self._trials) + len(self._places.pending)
+        left = max(0, self._plan.total - known)
+        for pair, planned in self._plan.assigned.items() if left else ():
+            for _ in range(min(left, MOST_TRIALS - known, planned - self._places.taken(pair))):
+                left, known = left - 1, known + 1
+                yield self._trial_planned(self._places.wait(pair), *pair)
+        if left and known >= MOST_TRIALS and "unlisted" not in self._said:
             self._said.add("unlisted")
             said = f"{left:,} trials that never started are counted and not listed: {MOST_TRIALS:,} are listed at most"
             issue = Issue(Severity.WARNING, None, Code.HARNESS_FAILED, said, (Evidence("plan", said, "config.json"),))
             yield ev.RunIssue(at=self._last_sign(), issue=issue)
-
-    def _free_name(self, task: str) -> str:
-        base = f"{task.replace('/', '_')}{NOT_STARTED}"
-        self._pending_named[base] += 1
-        return f"{base}{self._pending_named[base]}"

@@ -31,7 +31,7 @@ def test_a_running_job_grows_and_ends(job_folder: Path, monkeypatch: pytest.Monk
     state = watching.look()
     assert watching.reader.liveness() is Liveness.LIVE
     assert state.plan is not None
-    assert (state.plan.trials, len(state.trials)) == (2, 1)
+    assert (state.plan.trials, state.count("queued"), state.count("running")) == (2, 1, 1)
     trial = state.trials["one__aaaaaaa"]
     assert (trial.state, trial.phase, trial.activity) == ("running", Phase.PREPARE, "prepares, or its agent works")
     (job_folder / "one__aaaaaaa" / "agent").mkdir()
@@ -107,6 +107,28 @@ def test_content_that_moves_is_a_sign_of_life_where_no_process_is_to_be_seen(
     assert (state.trials["one__aaaaaaa"].state, state.sessions) == ("running", 2)
 
 
+def test_what_waits_is_counted_while_a_job_runs_and_begins_under_a_name_of_its_own_case_82(
+    job_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = Job(job_folder, tasks=("one", "two"), attempts=2)
+    job.start("one__aaaaaaa")
+    watching = Watching(job_folder, monkeypatch)
+    watching.owner = True
+    state = watching.look()
+    assert (state.count("running"), state.count("queued"), state.arms["oracle"].assigned) == (1, 3, 4)
+    job.start("two__bbbbbbb", "two")
+    job.start("one__ccccccc")
+    (job_folder / "two__ddddddd").mkdir()  # its config is not written yet
+    state = watching.look()
+    assert (state.count("running"), state.count("queued"), state.arms["oracle"].assigned) == (4, 0, 4)
+    assert sorted((one.task, one.attempt) for one in state.trials.values()) == [
+        ("one", 1),
+        ("one", 2),
+        ("two", 1),
+        ("two", 2),
+    ]
+
+
 def test_a_resumed_job_has_new_trials_in_the_place_of_those_cut_off(
     job_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +144,7 @@ def test_a_resumed_job_has_new_trials_in_the_place_of_those_cut_off(
     assert {name: trial.state for name, trial in state.trials.items()} == {
         "one__aaaaaaa": "passed",
         "one__ccccccc": "running",
+        "one~not-started-2": "queued",
     }
     job.end("one__ccccccc", start=100)
     job.end("one__ddddddd", start=130)
