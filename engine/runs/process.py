@@ -206,8 +206,8 @@ def _announce(log: EventLog, card: RunCard, plan: Plan) -> None:
             for warning in task.warnings:
                 log.append(ev.RunIssue(issue=msgspec.structs.replace(warning, message=f"{task.id}: {warning.message}")))
     told = {issue.message for issue in log.state.run_issues}
-    for task, issue in changed_tasks(card, plan):
-        message = f"{task}: {issue.message}; its trials are left as they are"
+    for name, issue in changed_tasks(card, plan):
+        message = f"{name}: {issue.message}; its trials are left as they are"
         if clean_line(message) not in told:
             severe = msgspec.structs.replace(issue, severity=Severity.WARNING, message=message)
             log.append(ev.RunIssue(issue=severe))
