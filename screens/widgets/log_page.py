@@ -78,6 +78,7 @@ class LogPage(Widget, can_focus=True):
         self.numbers = True
         self.empty_text = ""
         self._painted: list[tuple[Row, int | None]] | None = None
+        self._seen: list[Row] = []  # what was painted last
         self._pressed = Offset(0, 0)
         self._pressed_at = 0
 
@@ -89,7 +90,8 @@ class LogPage(Widget, can_focus=True):
 
     def repaint(self) -> None:
         self._painted = None
-        self._forget_selection()
+        if self.is_attached and self.text_selection is not None and not self._stands_as_it_stood():
+            self.screen.clear_selection()  # other rows stand where it was
         self.refresh()
 
     def on_resize(self) -> None:
@@ -154,6 +156,7 @@ class LogPage(Widget, can_focus=True):
                     elif row.part == 0 and number is not None:
                         number += 1
                     self._painted.append((row, number if row.part == 0 else None))
+            self._seen = [row for row, _ in self._painted]
         return self._painted
 
     def _text(self, row: Row, y: int, width: int, base: Style) -> tuple[Strip, int]:
@@ -253,10 +256,12 @@ class LogPage(Widget, can_focus=True):
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
 
-    def _forget_selection(self) -> None:
-        """Other rows stand where it was."""
-        if self.is_attached and self.text_selection is not None:
-            self.screen.clear_selection()
+    def _stands_as_it_stood(self) -> bool:
+        """The rows seen last are where they were; below them, and at the end of the last one, more may have come."""
+        seen, rows = self._seen, [row for row, _ in self._rows()]
+        *whole, last = [(row.line.start, row.at, row.text) for row in seen] or [(0, 0, "")]
+        now = [(row.line.start, row.at, row.text) for row in rows[: len(seen)]]
+        return now[:-1] == whole and now[-1:] != [] and now[-1][:2] == last[:2] and now[-1][2].startswith(last[2])
 
 
 def _layered(text: str, base: Style, layers: list[tuple[int, int, Style]]) -> list[Segment]:

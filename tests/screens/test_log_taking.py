@@ -154,6 +154,30 @@ async def test_what_is_selected_stays_while_the_log_grows(path: Path) -> None:
             log.write("more\n")
         app.view.poll()
         assert selected and page_text(app) == before and not app.view.following
+        assert app.screen.get_selected_text() == selected
+        await pilot.press("y")
+        assert app.clipboard == selected
+        await pilot.press("up")
+        assert app.screen.get_selected_text() is None, "other rows stand where it was"
+
+
+async def test_what_is_selected_in_the_last_line_stays_while_it_is_written(path: Path) -> None:
+    path.write_text("one\ntwo thr")
+    app = OneLog(path)
+    async with app.run_test(size=(40, 12)) as pilot:
+        page = app.view.query_one(LogPage)
+        await pilot.click(page, offset=(7, 1), times=2)
+        assert app.screen.get_selected_text() == "two"
+        with path.open("a") as log:
+            log.write("ee\nfour\n")
+        app.view.poll()
+        await pilot.pause()
+        assert page_text(app)[1:3] == ["   2  two three", "   3  four"]
+        assert app.screen.get_selected_text() == "two"
+        path.write_text("others\nhere\nand here\n")
+        app.view.poll()
+        await pilot.pause()
+        assert app.screen.get_selected_text() is None
 
 
 async def test_the_lines_that_are_shown_are_saved_and_no_file_is_written_over(path: Path, tmp_path: Path) -> None:
