@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import anyio
 import msgspec
 import pytest
 
@@ -26,7 +25,7 @@ from engine.tasks.task import NetworkMode
 from engine.trajectories.read import read_trajectory
 from engine.trajectories.steps import Step
 from tests.engine.agents.capsules.bare_image import bare_image
-from tests.engine.agents.in_main.at_work import MARK, Work, at_work
+from tests.engine.agents.in_main.at_work import MARK, Work, at_work, time_up
 from tests.engine.agents.mcp.in_main import start_servers, toml_of
 from tests.engine.environments.rig import Rig
 
@@ -201,14 +200,7 @@ async def test_a_key_that_is_not_accepted_ends_it_at_once(rig: Rig, capsules: li
 async def test_when_time_is_up_all_of_it_is_dead_and_what_it_did_is_known(rig: Rig, capsules: list[Capsule]) -> None:
     script = Script(turns=(WRITES, Hang()))
     async with at_work(rig, parse_arm(ARM), Wire.OPENAI_RESPONSES, script, capsules) as work:
-        await work.environment.note_processes()
-        await work.agent.set_up(work.given)
-        async with anyio.create_task_group() as group:
-            group.start_soon(work.agent.run, work.given)
-            await work.server.heard(2)
-            await rig.recorder.wait(lambda: '"exit_code":0' in work.log, seconds=30)
-            group.cancel_scope.cancel()
-        await work.environment.kill_agent(f"TRIALDECK_AGENT={MARK}")
+        await time_up(rig, work, '"exit_code":0')
         assert await marked(work) == []
         [step] = steps_in(work)
         assert step.message == "I write it." and [told.what for told in work.steps] == ["I write it."]

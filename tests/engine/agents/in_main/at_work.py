@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
 
-from engine.agents.agent import GATEWAY_FOLDER, Agent, AgentEnd, AgentSession, StepReport
+from engine.agents.agent import GATEWAY_FOLDER, MARK_NAME, Agent, AgentEnd, AgentSession, StepReport
 from engine.agents.capsules.capsule import Capsule
 from engine.agents.registry import make_agent
 from engine.environments.docker.environment import DockerEnvironment
@@ -81,6 +82,19 @@ class Work:
         result = await self.environment.execute(command, timeout_sec=30)
         assert result.exit_code == 0, result.tail
         return result.tail
+
+
+async def time_up(rig: Rig, work: Work, ran: str) -> None:
+    """Its time is up while its second question waits for an answer, and once its log tells of the command that it
+    `ran`: it is cut off, and killed as a trial does."""
+    await work.environment.note_processes()
+    await work.agent.set_up(work.given)
+    async with anyio.create_task_group() as group:
+        group.start_soon(work.agent.run, work.given)
+        await work.server.heard(2)
+        await rig.recorder.wait(lambda: ran in work.log, seconds=30)
+        group.cancel_scope.cancel()
+    await work.environment.kill_agent(f"{MARK_NAME}={MARK}")
 
 
 @asynccontextmanager

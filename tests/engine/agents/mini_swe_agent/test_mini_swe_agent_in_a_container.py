@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from engine.agents.arms import parse_arm
@@ -20,7 +19,7 @@ from engine.models.settings import Wire
 from engine.trajectories.read import read_trajectory
 from engine.trajectories.steps import Step
 from tests.engine.agents.capsules.bare_image import bare_image
-from tests.engine.agents.in_main.at_work import MARK, Work, at_work
+from tests.engine.agents.in_main.at_work import MARK, Work, at_work, time_up
 from tests.engine.environments.rig import Rig
 
 PROXIES = (
@@ -140,14 +139,7 @@ async def test_a_rate_limit_is_waited_for_and_a_filter_is_not_tried_again(rig: R
 async def test_when_time_is_up_all_of_it_is_dead_and_what_it_did_is_known(rig: Rig, capsules: list[Capsule]) -> None:
     script = Script(turns=(WRITES, Hang()))
     async with at_work(rig, parse_arm(ARM), Wire.OPENAI_CHAT, script, capsules) as work:
-        await work.environment.note_processes()
-        await work.agent.set_up(work.given)
-        async with anyio.create_task_group() as group:
-            group.start_soon(work.agent.run, work.given)
-            await work.server.heard(2)
-            await rig.recorder.wait(lambda: '"role": "tool"' in work.log, seconds=30)
-            group.cancel_scope.cancel()
-        await work.environment.kill_agent(f"TRIALDECK_AGENT={MARK}")
+        await time_up(rig, work, '"role": "tool"')
         assert (await marked(work)).strip() == ""
         [step] = steps_in(work)
         assert step.observations[0].exit_code == 0 and [told.what for told in work.steps] == ["I write it."]
