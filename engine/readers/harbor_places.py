@@ -41,6 +41,10 @@ class TrialPlaces:
         if self.pending.pop(name, None) is not None:
             del self._waiting[pair][name]
 
+    def pair_of(self, name: str) -> Pair | None:
+        held = self._held.get(name)
+        return held[0] if held is not None else None
+
     def taken(self, pair: Pair) -> int:
         """Attempts of this pair that have a name, begun or not."""
         return self._highest[pair] - len(self._free.get(pair, ()))

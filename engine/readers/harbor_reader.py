@@ -204,12 +204,26 @@ class HarborReader:
         )
 
     def _take_the_place(self, task: str, arm: str) -> Iterator[ev.AnyEvent]:
-        """One that had not begun begins, under a name of its own."""
-        place = self._places.waiting((task, arm))
+        """One that had not begun begins, under a name of its own; or one runs anew whose folder Harbor deleted when it
+        resumed the job."""
+        pair = task, arm
+        place = self._places.waiting(pair)
         if place is not None:
             self._places.give_back(place)
             self._outcomes.pop(place, None)
             yield ev.TrialWithdrawn(at=self._last_sign(), trial=place, reason="it began, under a name of its own")
+        elif 0 < self._plan.assigned[pair] <= self._places.taken(pair):
+            same = (one for name, one in self._trials.items() if self._places.pair_of(name) == pair)
+            gone = next((one.name for one in same if not one.folder.is_dir()), None)
+            if gone is not None:
+                yield self._withdraw(gone)
+
+    def _withdraw(self, name: str) -> ev.TrialWithdrawn:
+        del self._trials[name]
+        self._untold = [one for one in self._untold if one != name]
+        self._outcomes.pop(name, None)
+        self._places.give_back(name)
+        return ev.TrialWithdrawn(at=self._last_sign(), trial=name, reason="Harbor deleted its folder")
 
     def _gone(self) -> Iterator[ev.AnyEvent]:
         """Harbor deletes what was cut off when it resumes a job, and a run that it tries again."""
@@ -223,10 +237,7 @@ class HarborReader:
             trial.gone_at = trial.gone_at or time.monotonic()
             if self._alive() and time.monotonic() - trial.gone_at < GONE_SEC:
                 continue
-            del self._trials[name]
-            self._untold = [one for one in self._untold if one != name]
-            self._places.give_back(name)
-            yield ev.TrialWithdrawn(at=self._last_sign(), trial=name, reason="Harbor deleted its folder")
+            yield self._withdraw(name)
 
     def _tell_trials(self, alive: bool) -> Iterator[ev.AnyEvent]:
         until = time.monotonic() + BUDGET_SEC

@@ -129,6 +129,27 @@ def test_what_waits_is_counted_while_a_job_runs_and_begins_under_a_name_of_its_o
     ]
 
 
+def test_a_trial_that_a_resume_runs_anew_has_the_attempt_of_the_one_it_replaces(
+    job_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once: Harbor deletes the old folder and makes the new one while somebody watches."""
+    monkeypatch.setattr("engine.readers.harbor_reader.GONE_SEC", 1e9)
+    job = Job(job_folder, attempts=2)
+    job.start("one__aaaaaaa")
+    job.start("one__bbbbbbb")
+    watching = Watching(job_folder, monkeypatch)
+    watching.look()
+    watching.owner = True
+    for old, new in (("aaaaaaa", "ccccccc"), ("bbbbbbb", "ddddddd")):
+        shutil.rmtree(job_folder / f"one__{old}")
+        watching.look()
+        job.start(f"one__{new}")
+        watching.look()
+    state = watching.state
+    assert {name: one.attempt for name, one in state.trials.items()} == {"one__ccccccc": 1, "one__ddddddd": 2}
+    assert (state.count("running"), state.arms["oracle"].assigned) == (2, 2)
+
+
 def test_a_resumed_job_has_new_trials_in_the_place_of_those_cut_off(
     job_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
