@@ -19,6 +19,8 @@ REFUSED = "refused"
 CANCELLED = "cancelled"
 INTERRUPTED = "interrupted"
 
+STATES = (QUEUED, WAITING, RUNNING, PASSED, FAILED, UNSCORED, REFUSED, CANCELLED, INTERRUPTED)
+
 DONE = frozenset({PASSED, FAILED, UNSCORED, REFUSED, CANCELLED})
 """States of a trial that will not run (again) in this run, unless someone asks for it."""
 

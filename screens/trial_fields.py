@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from engine import trial_state
+from engine.issues import Phase
+from engine.triage.causes import Cause
 from engine.trial_state import TrialState
 from screens.causes import Causes, decided, proposed
 from screens.format import state_word
@@ -28,6 +30,15 @@ TEXT_FIELDS = (
 NUMBER_FIELDS = ("reward", "attempt", "time", "cpu", "mem", "steps", "tokens", "cost", "issues")
 SWITCHES = ("marked", "decided")
 FIELDS = TEXT_FIELDS + NUMBER_FIELDS + SWITCHES
+
+_PHASES = tuple(str(phase) for phase in Phase)
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "state": (*trial_state.STATES, *_PHASES, "timeout"),
+    "phase": _PHASES,
+    "cause": tuple(str(cause) for cause in Cause),
+}
+"""All that these fields can ever hold: what is part of none of them is a slip of the pen. A cause that is only proposed
+ends in `?`."""
 
 GROWING = frozenset({"time", "cpu", "mem"})
 """Fields whose value changes while nothing but time goes by."""

@@ -24,6 +24,7 @@ from screens.trial_fields import (
     GROWING,
     NUMBER_FIELDS,
     SWITCHES,
+    WORDS,
     Looking,
     all_text,
     field_number,
@@ -273,6 +274,7 @@ def _one_field(field: str, value: str, exact: bool = False) -> Test | None:
         return None
     if wanted in _NONE and not exact:
         return lambda trial, looking: not field_texts(field, trial, looking)
+    _may_be(field, wanted)
     if field == "arm":
         return lambda trial, looking: (
             looking.letters.get(trial.arm, "").casefold() == wanted
@@ -280,6 +282,16 @@ def _one_field(field: str, value: str, exact: bool = False) -> Test | None:
             else wanted in trial.arm.casefold()
         )
     return lambda trial, looking: any(wanted in text.casefold() for text in field_texts(field, trial, looking))
+
+
+def _may_be(field: str, wanted: str) -> None:
+    """Raises FilterError for a word that the field never holds: nothing would match, which says nothing of the trials.
+    `none` is waited for while it is typed."""
+    words = WORDS.get(field)
+    if words is None or any(wanted.removesuffix("?") in word for word in words):
+        return
+    if not any(word.startswith(wanted) for word in _NONE):
+        raise FilterError(f"{field}: {wanted!r} is none of {', '.join(words)}")
 
 
 def _switch(field: str, value: str) -> Test | None:

@@ -175,3 +175,27 @@ def test_problems_are_what_wants_a_look(state: RunState) -> None:
         "[/bold] $(rm -rf) sonnet-5.5",
         "live-database-cutover sonnet-5.5",
     }
+
+
+@pytest.mark.parametrize("text", ["state:faled", "phase:verfy", "cause:infrastucture", "state:failed,pased"])
+def test_a_word_that_a_field_never_holds_is_told_with_those_it_holds(text: str) -> None:
+    """An empty list would look like good news."""
+    with pytest.raises(FilterError, match="is none of"):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "state:fail",
+        "state:agent",
+        "state:timeout",
+        "phase:ver",
+        "cause:infra",
+        "cause:model?",
+        "cause:no",
+        "cause:none",
+    ],
+)
+def test_a_part_of_such_a_word_is_enough(text: str) -> None:
+    assert parse(text).fields
