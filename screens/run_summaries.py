@@ -25,7 +25,8 @@ _DEPTH = 6
 
 def summarise(run: OpenedRun | Path) -> RunSummary:
     """Everything that a list says about a run: of ours the telling events are read, of others all that their reader
-    gives. What can't be read is left out; never raises OSError."""
+    gives. What can't be read is left out; never raises OSError. A run that trips its reader stands in the list as far
+    as it was read: no run hides the others."""
     opened = run if isinstance(run, OpenedRun) else open_run(run)
     seen = stamp(opened)
     if opened.ours:
@@ -36,7 +37,7 @@ def summarise(run: OpenedRun | Path) -> RunSummary:
             state.apply_all(events)
         liveness = reader.liveness()
         state.apply_all(reader.poll())
-    except OSError:
+    except Exception:  # a fault of ours too: `show` says it of the one run, the list goes on
         liveness = Liveness.STALE
     finally:
         reader.close()

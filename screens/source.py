@@ -17,6 +17,7 @@ from engine.layout import LogFile
 from engine.readers.open_run import OpenedRun, open_run
 from engine.readers.reader import Liveness, RunReader
 from engine.state import RunState
+from engine.text import clean_line
 
 BUSY_SEC = 0.01
 """Pause between two looks while events come."""
@@ -33,6 +34,7 @@ MOST_PENDING = 20_000
 SLICE_SEC = 0.008
 """How long one `pump` may fold. A key waits for at most one slice and one painting."""
 _CHECK_EVERY = 32
+_LONGEST_FAULT = 200
 _TAIL = 1_000
 """A look that finds fewer events than this has reached the end of the file."""
 
@@ -186,6 +188,11 @@ class RunSource:
                 pause = max(pause, min(COSTLY_SEC, 2 * (time.perf_counter() - began)))
                 if self._stop.wait(pause):
                     break
+        except Exception as fault:  # of ours: a thread that ends unseen would leave "reading" on the screen for ever
+            what = clean_line(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
+            self._say(f"a fault in trialdeck ended the reading ({what}); what was read before is shown")
+            self._reached_end = True
+            self._call()
         finally:
             reader.close()
 

@@ -9,6 +9,7 @@ import pytest
 from engine import events as ev
 from engine.issues import Code, Issue, Phase, Severity
 from engine.layout import EVENTS
+from engine.readers.agentcompass_reader import AgentCompassReader
 from engine.readers.open_run import open_run
 from engine.readers.reader import Liveness
 from engine.state import RunState
@@ -231,3 +232,17 @@ def test_all_of_the_shared_jobs_are_listed_and_none_is_touched() -> None:
     assert len(runs) == 13
     assert all(clean_line(run.name) == run.name for run in runs)
     assert tree_digest(folder) == before
+
+
+def test_a_run_that_trips_its_reader_hides_no_other_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finished_sample(tmp_path / "a" / "r1")
+    finished_sample(tmp_path / "b" / "r2")
+    poll = AgentCompassReader.poll
+
+    def trip(reader: AgentCompassReader) -> list[ev.AnyEvent]:
+        if reader.folder.name == "r1":
+            raise ValueError("tripped")
+        return poll(reader)
+
+    monkeypatch.setattr(AgentCompassReader, "poll", trip)
+    assert {run.folder.name: run.done for run in listed(tmp_path)} == {"r1": 0, "r2": 1}

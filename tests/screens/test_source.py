@@ -13,6 +13,7 @@ import pytest
 
 from engine import events as ev
 from engine.readers.reader import Liveness
+from engine.readers.run_folder import RunFolderReader
 from screens.source import RunSource
 from tests.screens import fake_run
 
@@ -50,6 +51,27 @@ def test_a_run_is_read_whole_and_its_owner_found_alive(folder: Path) -> None:
     assert "" in dirty and fake_run.trial_id(0, "sonnet-5.5", 1) in dirty
     assert source.state.done == 10
     assert source.state.host is not None
+    source.close()
+
+
+def test_a_fault_in_a_reader_is_said_and_what_was_read_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = RunSource(folder)
+    read = RunFolderReader.poll
+
+    def trip(reader: RunFolderReader) -> list[ev.AnyEvent]:
+        found = read(reader)
+        if not found:
+            raise ValueError("\x1b[2Jtripped")
+        return found
+
+    monkeypatch.setattr(RunFolderReader, "poll", trip)
+    woken = Woken(source)
+    source.start()
+    woken.until(lambda: source.caught_up and bool(source.problem))
+    assert source.problem == (
+        "a fault in trialdeck ended the reading (ValueError: tripped); what was read before is shown"
+    )
+    assert source.state.done == 10
     source.close()
 
 
