@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import string
 from pathlib import Path
 
 import pytest
+from textual.keys import _character_to_key
 
 from console.keymap import OVERALL, clashes, load_places, own_keymap
 from console.settings import SettingsInvalid
+from screens.actions import key_text
 
 FILE = Path("settings.toml")
 MEANT = {"escape", "enter", "question_mark", "f1"}
@@ -32,6 +35,16 @@ def test_ids_are_words_that_a_toml_key_can_hold() -> None:
     for place in load_places().values():
         for action in place.actions:
             assert place.id_of(action).replace(".", "").replace("_", "").isalnum()
+
+
+def test_every_key_is_shown_as_it_stands_on_the_keyboard() -> None:
+    """Help and footer say `&`, whatever Textual calls it."""
+    for letter in string.punctuation:
+        assert key_text(_character_to_key(letter)) == letter
+    for place in load_places().values():
+        for action in place.actions:
+            shown = [key_text(key) for key in action.keys]
+            assert not [text for text in shown if "_" in text and text != "_"]
 
 
 def test_keys_are_read_as_they_stand_on_the_keyboard() -> None:
