@@ -28,13 +28,17 @@ class SweBenchFormat:
         return place(folder) is not None
 
     def identity(self, folder: Path) -> str:
-        """The run's id (and model), with a digest that tells two runs of one name apart: of the moment at which the
-        first instance began, or of the instances that a report names."""
+        """Of the moment at which the first instance began, which no other run has, whatever the folder is called by
+        now. Where no log tells one, the run's id (and model), with a digest of the instances that a report names."""
         found = place(folder)
         if found is None:
             return folder.name
         models = [] if found.shape is Shape.RUN else sorted(found.models)[:1]
-        told = [found.run_id, *models, *(_reported(found) or [_first_moment(found)])]
+        reported = _reported(found)
+        if not reported and (first := _first_moment(found)):
+            begun = f"{found.shape} {first}".encode("utf-8", "backslashreplace")
+            return f"swe-bench-{hashlib.sha256(begun).hexdigest()[:24]}"
+        told = [found.run_id, *models, *reported]
         digest = hashlib.sha256("\0".join(told).encode("utf-8", "backslashreplace")).hexdigest()[:16]
         return f"{re.sub(r'[^A-Za-z0-9._]+', '_', '-'.join([found.run_id, *models]))[:80]}-{digest}"
 
@@ -68,13 +72,13 @@ def _reported(found: Place) -> list[str]:
 
 
 def _first_moment(found: Place) -> str:
-    """As the logs write it; those that come later begin later. "" where no log tells."""
+    """As the logs write it, with the instance; those that come later begin later. "" where no log tells."""
     moments = []
     for folder in found.models.values():
         for instance in folders_in(folder, _MOST_LOOKED_AT):
             head = read_inside(found.root, instance / LOG, _TIME_LENGTH)
             if head is not None and head[:4].isdigit():
-                moments.append(head.decode("ascii", "replace"))
+                moments.append(f"{head.decode('ascii', 'replace')} {instance.name}")
     return min(moments, default="")
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -284,6 +285,16 @@ def test_hostile_names_and_links_lead_nowhere(whole: Path, tmp_path: Path) -> No
     opened = open_run(run_folder(whole))
     for name in (f"{MODEL}/../../x", "../../x", "..", f"{MODEL}/.."):
         assert opened.trial_folder(name) in (run_folder(whole), run_folder(whole) / "unknown")
+
+
+def test_a_copy_under_another_name_is_the_same_run(tmp_path: Path) -> None:
+    """Labels stay with it."""
+    evaluated(tmp_path, "a__b-1", True)
+    evaluated(tmp_path, "a__b-2", False, minute=3)
+    for place in (run_folder(tmp_path), run_folder(tmp_path) / MODEL):
+        copy = shutil.copytree(place, tmp_path / f"copy of {place.name}")
+        assert SWE_BENCH.identity(copy) == SWE_BENCH.identity(place)
+    assert SWE_BENCH.identity(run_folder(tmp_path)) != SWE_BENCH.identity(run_folder(tmp_path) / MODEL)
 
 
 def test_the_identity_stays_while_instances_and_models_come(tmp_path: Path) -> None:
