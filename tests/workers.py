@@ -67,10 +67,11 @@ def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
 
 
 def _turn(item: pytest.Item) -> tuple[bool, bool]:
-    """Harbor's environment takes minutes to be made where it isn't there: the worker without containers begins with
-    it, and container tests that need it come last."""
-    containers, harbor = uses_containers(item), "harbor" in item.path.name
-    return not containers, harbor is containers
+    """What takes a minute to be made where it isn't there yet (Harbor's environment, capsules from registries) is what
+    the worker without containers begins with; container tests that need it come last, and find it."""
+    made = "harbor" in item.path.name or "built_capsules" in getattr(item, "fixturenames", ())
+    containers = uses_containers(item)
+    return not containers, made is containers
 
 
 @pytest.hookimpl(tryfirst=True)
