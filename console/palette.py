@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList
 from textual.worker import ResultType, Worker, WorkType
 
+from console.other_words import OTHER_WORDS
 from screens.actions import EVERYWHERE, Action, Place, keys_text, own_keys
 
 
@@ -65,17 +66,26 @@ class DeckPalette(CommandPalette):
 class DeckCommands(Provider):
     """The actions of the screen that the palette was opened from, then the app's own."""
 
-    def _commands(self) -> Iterator[tuple[str, Any]]:
-        """Title, as it is shown and matched, and what to call."""
+    def _commands(self) -> Iterator[tuple[str, Any, str]]:
+        """Title, as it is shown and matched, what to call, and other words for it."""
         place = getattr(self.screen, "PLACE", None)
         if isinstance(place, Place):
             for action in place.actions:
                 if action.palette:
-                    yield self._title(place, action), partial(self.app.run_action, action.name, self.screen)
-        yield from getattr(self.screen, "more_commands", list)()
+                    yield (
+                        self._title(place, action),
+                        partial(self.app.run_action, action.name, self.screen),
+                        _also(action),
+                    )
+        for title, command in getattr(self.screen, "more_commands", list)():
+            yield title, command, ""
         for action in EVERYWHERE.actions:
             if action.palette:
-                yield self._title(EVERYWHERE, action), partial(self.app.run_action, action.name, self.app)
+                yield (
+                    self._title(EVERYWHERE, action),
+                    partial(self.app.run_action, action.name, self.app),
+                    _also(action),
+                )
 
     def _title(self, place: Place, action: Action) -> str:
         keys = keys_text(place, action, own_keys(self.app))
@@ -83,12 +93,16 @@ class DeckCommands(Provider):
         return f"{named}  ({keys})" if keys else named
 
     async def discover(self) -> Hits:
-        for title, command in self._commands():
+        for title, command, _ in self._commands():
             yield DiscoveryHit(Content(title), command, text=title)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for title, command in self._commands():
-            score = matcher.match(title)
+        for title, command, also in self._commands():
+            score = max(matcher.match(title), matcher.match(also))
             if score > 0:
                 yield Hit(score, Content(title), command, text=title)
+
+
+def _also(action: Action) -> str:
+    return OTHER_WORDS.get(action.name, "")
