@@ -247,7 +247,7 @@ class AnalysisScreen(LiveNumbers):
         self.query_one(EntryLine).ask("weights", text, MOST_TEXT, "benchmark=2, other=1; empty: all equal")
 
     def action_families(self) -> None:
-        hint = "category, prefix:SEPARATOR, or the path of a CSV file with task,family"
+        hint = "category, prefix:SEPARATOR, or a CSV file with task,family"
         self.query_one(EntryLine).ask("families", self.analysing.wish.families, MOST_TEXT, hint)
 
     def action_reviews(self) -> None:

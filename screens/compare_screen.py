@@ -30,7 +30,7 @@ from screens.widgets.triage_note import EntryLine
 
 AGAIN_SEC = 1.0
 """The numbers are worked out anew at most once in this time, unless a label or a key asks for it."""
-FAMILIES_HINT = "category, prefix:SEPARATOR, or a CSV file with task,family; empty: none"
+FAMILIES_HINT = "category, prefix:SEPARATOR, or a CSV file; empty: none"
 
 
 class CompareScreen(LiveNumbers):
@@ -51,6 +51,7 @@ class CompareScreen(LiveNumbers):
         super().__init__(self.comparing)
         self.exporting = Exporting(self, "the comparison", compare_export.TITLES, self._writing)
         self.worked: Worked | None = None
+        self._families_before: str | None = None  # what stood before others were asked for
 
     def compose(self) -> ComposeResult:
         yield Breadcrumbs("compare")
@@ -97,6 +98,7 @@ class CompareScreen(LiveNumbers):
 
     def on_entry_line_kept(self, event: EntryLine.Kept) -> None:
         self.on_entry_line_left()
+        self._families_before = self.comparing.families if self.found is not None else None
         self.comparing.families = event.text.strip()
         self._start_anew()
 
@@ -148,7 +150,12 @@ class CompareScreen(LiveNumbers):
 
     def on_compare_screen_compared(self, event: Compared) -> None:
         fits = event.worked.key == self.comparing.key
-        if fits:
+        if fits and event.worked.problem and self._families_before is not None:
+            self.notify(event.worked.problem, severity="error", markup=False)
+            self.comparing.families, self._families_before = self._families_before, None
+            fits = False
+        elif fits:
+            self._families_before = None
             self.worked = event.worked
             self._show_found()
             self._show_state()

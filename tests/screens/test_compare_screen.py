@@ -54,7 +54,7 @@ async def compared(
 ) -> AsyncIterator[tuple[TrialDeckApp, Pilot[Any], CompareScreen]]:
     fake_run.write(folder, events)
     app = TrialDeckApp(folder, clock=lambda: at(1500))
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=True) as pilot:
         await until(pilot, lambda: read_and_painted(app), "the run is read")
         assert app.source is not None
         screen = CompareScreen(app.source)
@@ -250,6 +250,7 @@ async def test_families_of_tasks_are_asked_on_a_line_and_shown_beside_the_differ
         await pilot.press("f", *"prefix:-", "enter")
         await until(pilot, lambda: "by family" in screen_text(app), "the families count")
         await pilot.press("f", *(["backspace"] * 10), *"nowhere.csv", "enter")
-        await until(pilot, lambda: "expected `category`" in screen_text(app), "no such file")
-        await pilot.press("f", *(["backspace"] * 12), "enter")
+        await until(pilot, lambda: "families 'nowhere.csv'" in screen_text(app), "no such file")
+        await until(pilot, lambda: "by family" in screen_text(app), "the comparison that stood before stands again")
+        await pilot.press("f", *(["backspace"] * 8), "enter")
         await until(pilot, lambda: "A − B" in screen_text(app) and "by family" not in screen_text(app), "without again")
