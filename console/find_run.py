@@ -153,6 +153,7 @@ def _folder(text: str, folder: Path) -> Path:
     except ValueError:
         raise Unusable(f"{text!r} names no run") from None
     if not folder.is_dir():
+        check_tables([folder])  # one that is no table, by its ending, says what is wrong with it as one
         raise Unusable(f"{text}: a file, and no report of an evaluation; a run is a folder")
     inside = list(found_runs([folder]))
     if len(inside) == 1:

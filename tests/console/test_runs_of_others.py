@@ -74,6 +74,14 @@ def test_folders_of_runs_are_told_from_runs_and_from_neither(over: Path, tmp_pat
         find_places([str(tmp_path / "missing")], tmp_path)
 
 
+def test_a_table_that_holds_no_results_says_what_it_lacks(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    for content, said in (("", "t.csv: empty; expected task,arm"), ("a,b\n1,2\n", "no column 'task'")):
+        table.write_text(content)
+        with pytest.raises(Unusable, match=said):
+            find_run(str(table))
+
+
 def test_what_is_no_run_says_what_it_is(tmp_path: Path, over: Path) -> None:
     (tmp_path / "notes.json").write_text("{}")
     (tmp_path / "empty").mkdir()
