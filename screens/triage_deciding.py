@@ -155,7 +155,7 @@ class Deciding:
     def _ask_marked(self, trial: str, cause: Cause) -> None:
         marked = list(self.marked)
         self._ask(
-            f"Label {fmt.count(len(marked), 'marked trial')} {cause}?",
+            f"Label {fmt.count(len(marked), 'marked trial')} as {cause}?",
             marked,
             Answer("y", f"label {'all of them' if len(marked) > 1 else 'it'} {cause}, a record each", "all"),
             lambda answer: self._marked_answered(answer, marked, trial, cause),
@@ -180,7 +180,7 @@ class Deciding:
             return
         rule = self._desk.strong_rule(trial)
         self._ask(
-            f"Label {fmt.count(len(alike), 'trial')} {cause}?",
+            f"Label {fmt.count(len(alike), 'trial')} as {cause}?",
             alike,
             Answer("y", f"all with the same strong finding ({rule}), a record each", "all"),
             lambda answer: self._alike_answered(answer, alike, cause),
