@@ -66,9 +66,10 @@ def _measured(source: RunSource, width: int) -> Pieces:
         pieces.append((named, "deck--dim"))
         digest = (state.plan.card_digest or tasks.digest).removeprefix("sha256:")[:7]
         if digest and width >= 100:
-            pieces.append((f" · {'card' if state.plan.card_digest else 'tasks'} {digest}", "deck--dim"))
-        pieces.append((" · ", "deck--faint"))
-    return pieces
+            gap = " · " if named else ""
+            pieces.append((f"{gap}{'card' if state.plan.card_digest else 'tasks'} {digest}", "deck--dim"))
+    said = [piece for piece in pieces if piece[0]]
+    return [*said, (" · ", "deck--faint")] if said else []
 
 
 def _stands(source: RunSource, width: int) -> Pieces:

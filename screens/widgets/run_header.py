@@ -119,7 +119,8 @@ class RunHeader(Lines):
             text = fmt.cost(known, unknown)
             if short:
                 text = text.partition(",")[0]
-            right.append((f" · {'cost ' if known is None else ''}{text}", ""))
+            gap = " · " if right else ""
+            right.append((f"{gap}{'cost ' if known is None else ''}{text}", ""))
         if self.stale and self.ours and not short:
             right.append((" · trialdeck resume goes on", "deck--warn"))
         return [*right, (" ", "")]

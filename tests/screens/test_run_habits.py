@@ -403,3 +403,13 @@ async def test_the_last_word_of_a_full_footer_is_whole(tmp_path: Path) -> None:
             await pilot.resize_terminal(width, 24)
             await pilot.pause()
             assert "…" not in screen_lines(app)[-1]
+
+
+async def test_what_is_not_known_of_a_run_leaves_no_separator_behind(tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text("task,arm,attempt,reward,cost\nt1,a,1,1,0.1\nt1,b,1,0,0.2\n")
+    app = TrialDeckApp(table)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "✓ finished" in screen_text(app) and "$0.30" in screen_text(app))
+        lines = screen_lines(app)
+        assert "·" not in lines[0] and "·" not in lines[1]
