@@ -96,7 +96,7 @@ def _body(report: Report) -> list[str]:
                 for side, arm in sides(found)
             ],
         ),
-        *(paragraph(f"cost {cost_line(side, arm)}") for side, arm in sides(found)),
+        *(paragraph(cost_line(side, arm)) for side, arm in sides(found)),
         *(paragraph(line) for line in pass_at_k_lines(found, every=True)),
         *([paragraph(cascade_line(found))] if cascade_line(found) else []),
         "<h2>Difference</h2>",

@@ -63,7 +63,7 @@ def comparison_markdown(found: Comparison, *, context: str = "") -> str:
         *([f"- {reward_line(found)}"] if reward_line(found) else []),
         f"- {mcnemar_line(found)}",
         f"- {power_line(found)}",
-        *(f"- cost {cost_line(side, arm)}" for side, arm in sides(found)),
+        *(f"- {cost_line(side, arm)}" for side, arm in sides(found)),
         *(f"- {escaped(line)}" for line in pass_at_k_lines(found, every=True)),
         *([f"- {cascade_line(found)}"] if cascade_line(found) else []),
         *(f"- **note** {escaped(note)}" for note in warnings(found)),
