@@ -34,7 +34,8 @@ def first_row(seen: Terminal) -> int:
 
 def test_rows_are_marked_with_ctrl_with_shift_and_by_dragging_and_a_double_click_opens(here: Path) -> None:
     with terminal("watch", "demo", cwd=here, env=own(here)) as seen:
-        seen.sees("60 of 60   sort", "✗ unscored   0:00:00", "grader?", "infra?")  # in their order, with all that is known
+        # in their order, with all that is known
+        seen.sees("60 of 60   sort", "✗ unscored   0:00:00", "grader?", "infra?")
         top = first_row(seen)
         seen.click(10, top + 1, CTRL)
         seen.sees("1 marked   60 of 60")
