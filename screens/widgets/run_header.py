@@ -88,7 +88,12 @@ class RunHeader(Lines):
         short = width < FOLDED_WIDTH
         total = len(state.trials)
         done, running = state.done, state.count(trial_state.RUNNING)
-        queued = state.count(trial_state.QUEUED, trial_state.WAITING, trial_state.INTERRUPTED)
+        queued = state.count(trial_state.QUEUED, trial_state.WAITING)
+        interrupted = state.count(trial_state.INTERRUPTED)
+        if self.stale:  # nobody is there to run them again
+            running += interrupted
+        else:
+            queued += interrupted
         counts: Pieces = [(f"  {done} of {total}", "deck--strong")]
         if running:
             counts.append((f" · {running} cut off", "deck--warn") if self.stale else (f" · {running} running", ""))

@@ -91,6 +91,19 @@ async def test_a_dead_engine_is_said_with_the_way_on_and_nothing_counts_as_runni
         assert "trialdeck resume goes on" in text and "running" not in text
 
 
+async def test_of_a_run_that_nobody_works_on_what_was_cut_off_before_is_not_queued(tmp_path: Path) -> None:
+    again = fake_run.story()
+    running = next(event.trial for event in reversed(again) if isinstance(event, ev.TrialStarted))
+    again.append(ev.TrialInterrupted(at=fake_run.at(1490), trial=running, run_number=1, reason="the engine was gone"))
+    async with opened(tmp_path / "run", again) as (app, _):
+        assert "3 running · 11 queued" in screen_lines(app)[1]
+        assert app.source is not None
+        app.source._look = lambda reader: None  # type: ignore[method-assign]
+        app.source.liveness = Liveness.STALE
+        app.screen.run_changed({""})  # type: ignore[attr-defined]
+        assert "4 cut off · 10 queued" in screen_lines(app)[1]
+
+
 async def test_a_paused_run_foretells_no_end(tmp_path: Path) -> None:
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
         assert "to go" in screen_text(app)
