@@ -74,12 +74,12 @@ def fails_for_everybody(case: TrialCase) -> Iterator[Finding]:
 
 def oracle_fails(case: TrialCase) -> Iterator[Finding]:
     """The task's own solution does not pass, and nothing else explains it."""
-    oracles = [trial for trial in (case.trial, *case.same_task) if _agent(case, trial) == _ORACLE]
+    oracles = _of_agent(case, _ORACLE)
     clean = [trial for trial in oracles if trial.state == FAILED and not _explained(trial)]
     passed = [trial for trial in oracles if trial.state == PASSED]
     if not clean or passed:
         return
-    own = _agent(case, case.trial) == _ORACLE
+    own = case.agent.lower() == _ORACLE
     yield Finding(
         rule="solution_fails",
         cause=Cause.TASK,
@@ -93,10 +93,10 @@ def oracle_fails(case: TrialCase) -> Iterator[Finding]:
 def oracle_disagrees(case: TrialCase) -> Iterator[Finding]:
     """A solution that is the same each time, and a verdict that is not: flaky (case 55)."""
     for agent in (_ORACLE, _NOP):
-        trials = [trial for trial in (case.trial, *case.same_task) if _agent(case, trial) == agent]
+        trials = _of_agent(case, agent)
         passed, failed = _verdicts(trials)
         if passed and failed and (case.trial.state == FAILED):
-            own = _agent(case, case.trial) == agent
+            own = case.agent.lower() == agent
             yield Finding(
                 rule="flaky",
                 cause=Cause.GRADER,
@@ -132,15 +132,13 @@ def other_attempts(case: TrialCase) -> Iterator[Finding]:
     passed, failed = _verdicts(same_arm)
     if passed and case.asks_a_model:
         yield _weak_model("attempts_differ", f"of this arm's other attempts {passed} passed and {failed} failed")
-    oracle = [trial for trial in case.same_task if _agent(case, trial) == _ORACLE and trial.state == PASSED]
-    if oracle and case.agent != _ORACLE:
+    if case.agent.lower() != _ORACLE and any(trial.state == PASSED for trial in _of_agent(case, _ORACLE)):
         yield _weak_model("solution_passes", "the task's own solution passes")
 
 
 def passes_without_work(case: TrialCase) -> Iterator[Finding]:
     """An agent that does nothing passes this task (case 52)."""
-    nops = [trial for trial in (case.trial, *case.same_task) if _agent(case, trial) == _NOP and trial.state == PASSED]
-    if nops and case.trial.state == PASSED:
+    if case.trial.state == PASSED and any(trial.state == PASSED for trial in _of_agent(case, _NOP)):
         yield Finding(
             rule="passes_without_work",
             cause=Cause.TASK,
@@ -172,9 +170,10 @@ def _weak_model(rule: str, text: str) -> Finding:
     return Finding(rule=rule, cause=Cause.MODEL, strength=Strength.WEAK, text=text, source="other trials")
 
 
-def _agent(case: TrialCase, trial: TrialState) -> str:
-    arm = case.state.arms.get(trial.arm)
-    return arm.info.agent.lower() if arm is not None else ""
+def _of_agent(case: TrialCase, agent: str) -> list[TrialState]:
+    """The trials of its task, itself among them, by arms of this agent."""
+    arms = {name for name, arm in case.state.arms.items() if arm.info.agent.lower() == agent}
+    return [trial for trial in (case.trial, *case.same_task) if trial.arm in arms] if arms else []
 
 
 def _task_fault(trial: TrialState) -> Issue | None:
