@@ -14,8 +14,8 @@ from console.machine.progress import Progress
 
 CHECK_LIMIT = 600.0
 SHARED_OUT = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
-"""Two processes: one begins with the tests that need containers, one after the other, while the second does the rest
-(tests/workers.py). More would gain nothing, since the containers are what takes long."""
+"""Two processes, for the two cores of CI: one begins with the tests that need containers, one after the other, while
+the second does the rest (tests/workers.py)."""
 NO_ENGINE = "TRIALDECK_NO_ENGINE"
 """The environment variable that tells pytest why there is no engine, once `./dev` has tried."""
 
