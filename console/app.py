@@ -14,6 +14,7 @@ from textual import events
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette
+from textual.driver import Driver
 from textual.message import Message
 from textual.screen import ModalScreen
 
@@ -21,7 +22,9 @@ from console.app_habits import AppHabits
 from console.app_leaving import AppLeaving
 from console.collector import Collector
 from console.engine_control import ControlFor, EngineControl
+from console.escape_apart import read_escapes_apart
 from console.habits import Habits
+from console.keys_in_turn import KeysInTurn
 from console.open_sources import OpenSources, TooManyOpen
 from console.palette import DeckCommands, DeckPalette
 from console.runs_dir import RUNS_DIR
@@ -118,6 +121,7 @@ class TrialDeckApp(App[None]):
         self._compared = False
         self.leaving = AppLeaving(self)
         self.collector = Collector()
+        self._keys = KeysInTurn(self, super().on_event)
         self._screens = 0
 
     # --- life ---
@@ -265,7 +269,15 @@ class TrialDeckApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
             self.collector.key()
-        await super().on_event(event)
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self._keys.came(event)
+        else:
+            await super().on_event(event)
+
+    def get_driver_class(self) -> type[Driver]:
+        driver = super().get_driver_class()
+        read_escapes_apart(driver)
+        return driver
 
     def _following(self) -> FollowsRun | FollowsRuns | None:
         """The screen that shows a run, also where a question or the help lies over it; none on the way out."""
