@@ -124,6 +124,7 @@ class LogMoving(Vertical):
     @property
     def here(self) -> int:
         """Where the marked line begins if it can be seen, else the first one shown."""
+        self._page.fit_window()  # what can be seen now, not what could before the page got another size
         marked = self._page.marked
         if marked is not None and self._window.sees(marked):
             return marked

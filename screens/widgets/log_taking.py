@@ -61,9 +61,16 @@ class LogTaking(LogFinding):
             self._let_go()
             self._mark(other.start)
 
-    def _range_text(self) -> tuple[str, int, bool]:
-        """The lines of the range, how many of them, and whether they are all."""
+    @property
+    def _taken(self) -> tuple[int, int]:
+        """Where the first and the last line begin that are meant: the range, or the line one is at. A range that was
+        begun but holds one line yet, out of sight, is not meant: one is at a line that is seen."""
         first, last = self._page.range or (self.here, self.here)
+        return (self.here, self.here) if first == last and not self._window.sees(first) else (first, last)
+
+    def _range_text(self) -> tuple[str, int, bool]:
+        """The lines that are meant, how many of them, and whether they are all."""
+        first, last = self._taken
         reader = self._window.reader
         texts: list[str] = []
         length = 0
@@ -100,7 +107,10 @@ class LogTaking(LogFinding):
             self._copy(selected, "selection")
         else:
             text, count, whole = self._range_text()
-            what = "line" if count == 1 else f"{count:,} lines"
+            first = self._window.reader.line_at(self._taken[0])
+            number = self._window.reader.number(first) if first is not None else None
+            at = f" {number:,}" if number is not None else ""
+            what = f"line{at}" if count == 1 else f"{count:,} lines{f' from line{at} on' if at else ''}"
             self._copy(text, what, "" if whole else "; a terminal takes no more, s saves all")
 
     def action_copy_menu(self) -> None:

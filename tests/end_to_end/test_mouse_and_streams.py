@@ -78,7 +78,7 @@ def test_one_stream_of_a_log_is_shown_alone_and_its_lines_are_marked_by_mouse(he
         seen.click(12, rows["8▎ line 8"])
         seen.click(12, rows["16▎ line 16"], CTRL)
         seen.press("y")
-        seen.sees("3 lines copied")
+        seen.sees("3 lines from line")
         seen.press("|")
         seen.sees("stdout only", "39  line 39")
         seen.press("|")

@@ -38,10 +38,42 @@ async def test_a_range_is_marked_with_v_and_shift_and_copied_in_order(path: Path
         assert app.clipboard == "50\n51\n52"
         await pilot.press("shift+up", "shift+up", "shift+up", "y")
         assert app.clipboard == "49\n50"
-        assert "2 lines copied" in said(app)
+        assert "2 lines from line 49 on copied" in said(app)
         assert app.view.stop_search()
         await pilot.press("y")
         assert app.clipboard == "49"
+
+
+async def test_what_is_copied_is_a_line_that_is_seen_and_its_number_is_said(path: Path) -> None:
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.view.go_to_line(20)
+        await settle(pilot)
+        await pilot.press("y")
+        assert app.clipboard == "20" and "line 20 copied" in said(app)
+        await pilot.press("pagedown", "pagedown", "y")
+        seen = page_text(app)[0].split()[0]
+        assert app.clipboard == seen != "20", "the line that was marked is out of sight"
+        await pilot.press("v", "g", "y")
+        assert app.clipboard == "1", "a range that was only begun, too"
+        assert app.view.here_number == 1 and app.view.command.startswith("less +1g")
+        await pilot.press("J", "J", "G", "y")
+        lines = app.clipboard.split()
+        assert len(lines) > 1 and lines[0] == "3", "a range of several lines is what is meant, wherever one looks"
+
+
+async def test_a_page_that_got_smaller_sees_fewer_lines(path: Path) -> None:
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("g")
+        page = app.view.query_one(LogPage)
+        await pilot.click(page, offset=(8, 20))
+        assert app.view.here_number == 21
+        await pilot.resize_terminal(80, 10)
+        await pilot.pause()
+        await pilot.press("y")
+        assert app.clipboard == page_text(app)[0].split()[0]
 
 
 async def test_a_range_in_a_filter_holds_only_what_is_shown(path: Path) -> None:
@@ -61,7 +93,7 @@ async def test_what_is_too_much_for_a_terminal_is_cut_and_said(tmp_path: Path) -
         app.view.query_one(LogPage).range = (0, 99_000)
         await pilot.press("y")
         assert len(app.clipboard.encode()) <= MOST_COPIED and app.clipboard.count("\n") == 64
-        assert "65 lines copied; a terminal takes no more, s saves all" in said(app)
+        assert "65 lines from line 1 on copied; a terminal takes no more, s saves all" in said(app)
 
 
 async def test_the_menu_copies_a_match_the_path_and_a_command(path: Path) -> None:
