@@ -55,6 +55,8 @@ def _of_trial(event: ev.AnyEvent, trial: TrialState, state: RunState) -> str | N
             return _line(event.at, "▵", event.what, whose, f"{event.service} at {share}")
         case ev.TrialFinished():
             return _finished(event, trial, whose, state)
+        case ev.EnvironmentGone() if trial.kept_gone:
+            return _line(event.at, "·", "gone", whose, "what was kept up of it", trial.kept_gone)
         case ev.TrialInterrupted():
             kept = f"its record is in {event.folder}" if event.folder else ""
             return _line(_at(event), "↺", "set aside", whose, event.reason, kept)

@@ -406,6 +406,15 @@ class TrialInterrupted(Event, frozen=True, kw_only=True):
     cost_partial: bool = False
 
 
+class EnvironmentGone(Event, frozen=True, kw_only=True):
+    """What was left up of a trial is up no more; `container` is one of it, as in ServiceChanged, since an earlier run
+    of the trial may have left another up. A sweep tells this of runs that are over: it is no sign of life."""
+
+    trial: str
+    container: str
+    reason: str = ""
+
+
 class TrialWithdrawn(Event, frozen=True, kw_only=True):
     """Planned, and not part of the run any more: its owner took it back, or another trial stands in its place. Only
     readers of other systems' runs tell this."""
@@ -475,6 +484,7 @@ AnyEvent = (
     | ResourcePeaked
     | TrialFinished
     | TrialInterrupted
+    | EnvironmentGone
     | TrialWithdrawn
     | ResourceSampled
     | HostSampled

@@ -176,15 +176,17 @@ class RunState:
         self.events += 1
         kind = type(event)
         trial_id: str = getattr(event, "trial", "")
+        alive = kind is not ev.HostSampled and kind is not ev.EnvironmentGone
         if (trial_id or kind in _OF_A_TRIAL) and kind is not ev.TrialPlanned:
             trial = self.trials.get(trial_id)
             if trial is None:
                 return
-            trial.last_event_at = event.at
+            if alive:
+                trial.last_event_at = event.at
         handler = self._handlers.get(kind)
         if handler is not None:
             handler(event)
-        if kind is not ev.HostSampled:
+        if alive:
             self.last_event_at = event.at
         self._dirty.add(trial_id)
 
@@ -433,7 +435,7 @@ class RunState:
         trial.model_calls = _known(event.model_calls, trial.model_calls)
         trial.model_failures = max(event.model_failures, trial.model_failures)
         trial.model_retries = max(event.model_retries, trial.model_retries)
-        trial.kept = event.kept
+        trial.kept = event.kept and not trial.kept_gone
         for span in trial.phases:
             if span.seconds is None:  # it ended by force: nobody measured it
                 span.seconds, span.ok = max(0.0, (event.at - span.started_at).total_seconds()), False
@@ -481,6 +483,17 @@ class RunState:
             earlier=[*old.earlier, earlier],
         )
         self.trials[event.trial] = fresh
+
+    def _environment_gone(self, event: ev.EnvironmentGone) -> None:
+        """It may go before the end of its trial is told."""
+        trial = self.trials[event.trial]
+        uses = [use for use in trial.services.values() if use.environment == "agent"]
+        if not event.container or clean_line(event.container) not in [use.container for use in uses]:
+            return
+        trial.kept = False
+        trial.kept_gone = clean_line(event.reason) or "removed"
+        for use in uses:
+            use.state = "removed"
 
     def _trial_withdrawn(self, event: ev.TrialWithdrawn) -> None:
         old = self.trials.pop(event.trial)

@@ -75,7 +75,8 @@ class EarlierRun(msgspec.Struct, frozen=True, kw_only=True):
 
 class TrialState(msgspec.Struct, kw_only=True):
     """One trial as it stands. `state` is one of the words above; `phase` is None outside of a phase. Tokens, costs and
-    calls of the model as `engine.spending.Spending` has them."""
+    calls of the model as `engine.spending.Spending` has them. `kept`: its environment was left up, and nobody told that
+    it went; `kept_gone` says why one went that was."""
 
     trial: str
     task: str
@@ -130,6 +131,7 @@ class TrialState(msgspec.Struct, kw_only=True):
     model_retries: int = 0
     calls_seen: int = 0
     kept: bool = False
+    kept_gone: str = ""
     rerun: ev.RerunWanted | None = None
     earlier: list[EarlierRun] = msgspec.field(default_factory=list)
 

@@ -150,7 +150,8 @@ def summary_of_events(folder: Path, stamp: Stamp) -> RunSummary:
     try:
         while batch := lines.new_lines():
             found.feed(batch)
-            last = ev.decode(batch[-1]) or last
+            told = (ev.decode(line) for line in reversed(batch))
+            last = next((one for one in told if one is not None and type(one) is not ev.EnvironmentGone), last)
     except OSError:
         pass
     finally:

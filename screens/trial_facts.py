@@ -58,7 +58,9 @@ def summary(trial: TrialState, *, spent: bool = True) -> Pieces:
     if trial.model_retries:
         parts.append([(f"▲ {fmt.count(trial.model_retries, 'model call')} tried again", "deck--warn")])
     if trial.kept:
-        parts.append([("environment kept", "deck--accent")])
+        parts.append([("environment was kept", "deck--accent")])
+    elif trial.kept_gone:
+        parts.append([(f"environment was kept, gone: {trial.kept_gone}", "deck--dim")])
     line: Pieces = [(" ", "")] if parts else []
     for number, part in enumerate(parts):
         line += [_DOT] if number else []

@@ -36,6 +36,8 @@ def sweep(
         return
     for leftover in found:
         out.line(leftover_line(leftover, left, dry_run=dry_run))
+    if not dry_run:
+        _tell_runs(found, left)
     removed = len(found) - len(left)
     out.line(f"{len(found)} to remove; nothing was touched (--dry-run)" if dry_run else f"removed {removed}")
     if left:
@@ -51,6 +53,23 @@ def leftover_line(leftover: Leftover, left: dict[Thing, str], *, dry_run: bool) 
     parts += ["kept on purpose"] if leftover.kept else []
     whose = ", ".join(part for part in parts if part)
     return f"{word:<8} {leftover.thing}" + (f"  ({whose})" if whose else "") + (f": {why}" if why else "")
+
+
+def _tell_runs(found: list[Leftover], left: dict[Thing, str]) -> None:
+    """That what they had kept up went, so that nobody looks for a shell in it."""
+    from engine.events import EnvironmentGone
+    from engine.runs.tell_gone import tell_gone
+
+    up = {one.project for one in found if one.thing.kind == "container" and one.thing in left}
+    gone: dict[tuple[str, str], list[EnvironmentGone]] = {}
+    for one in found:
+        if one.folder and one.container and one.trial and one.project not in up:
+            event = EnvironmentGone(trial=one.trial, container=one.container, reason="swept")
+            gone.setdefault((one.run, one.folder), []).append(event)
+    for (run, folder), events in gone.items():
+        problem = tell_gone(Path(folder), run, events)
+        if problem:
+            say(f"run {run} was not told that what it kept went: {problem}")
 
 
 def _run_id(text: str, runs_dir: Path) -> str:

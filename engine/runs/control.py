@@ -2,7 +2,8 @@
 
 One JSON object a line there, one back: `{"command": "cancel", "trial": "", "force": false}`, `pause`, `continue`,
 `{"command": "concurrency", "value": 4}`, `{"command": "rerun", "trials": {"<trial>": "<cause>"}, "by": "<who>"}`,
-`ping`. An answer has `ok` and, where it is false, `error`.
+`{"command": "gone", "trial": "", "container": "", "reason": ""}` (what was kept up of it went), `ping`. An answer has
+`ok` and, where it is false, `error`.
 """
 
 from __future__ import annotations

@@ -122,6 +122,10 @@ class Run:
                 return {"ok": True}
             case "rerun":
                 return self.rerun(command["trials"], str(command.get("by") or ""))
+            case "gone":
+                trial, container, reason = (str(command[name]) for name in ("trial", "container", "reason"))
+                self.log.append(ev.EnvironmentGone(trial=trial, container=container, reason=reason))
+                return {"ok": True}
             case other:
                 return {"ok": False, "error": f"unknown command {other!r}"}
 

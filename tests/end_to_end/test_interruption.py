@@ -153,3 +153,5 @@ def test_a_kept_environment_stays_for_a_shell_until_it_is_swept(tmp_path: Path) 
     assert labelled("container", run) == [container]
     trialdeck("sweep", "--include-kept", cwd=tmp_path)
     assert everything_labelled(run) == {}
+    swept = trial_of(state_of(run), "wrong")
+    assert (swept.kept, swept.kept_gone) == (False, "swept")

@@ -176,6 +176,29 @@ def test_a_resumed_run_is_not_finished_any_more() -> None:
     assert state.finished is None and state.engine_running
 
 
+def test_a_kept_environment_that_went_is_kept_no_more_whichever_is_told_first() -> None:
+    up = ev.ServiceChanged(trial="t1", service="main", state="running", container="0a1b2c")
+    end = finished("t1", 0.0, kept=True)
+    gone = ev.EnvironmentGone(at=at(9999), trial="t1", container="0a1b2c", reason="swept")
+    for told in ((end, gone), (gone, end)):
+        trial = folded(*planned("t1"), started("t1"), up, *told).trials["t1"]
+        assert (trial.kept, trial.kept_gone, trial.services["main"].state) == (False, "swept", "removed")
+
+
+def test_what_an_earlier_run_of_a_trial_left_up_says_nothing_of_this_ones() -> None:
+    up = ev.ServiceChanged(trial="t1", service="main", state="running", container="0a1b2c")
+    earlier = ev.EnvironmentGone(trial="t1", container="ffffff", reason="swept")
+    trial = folded(*planned("t1"), started("t1"), up, finished("t1", 0.0, kept=True), earlier).trials["t1"]
+    assert (trial.kept, trial.kept_gone, trial.services["main"].state) == (True, "", "running")
+
+
+def test_a_sweep_is_no_sign_of_life_of_a_run() -> None:
+    state = folded(*planned("t1"), ev.EngineStarted(at=at(1), pid=1, host="h", session=1), started("t1", 2))
+    state.apply(ev.EnvironmentGone(at=at(9999), trial="t1", container="0a1b2c"))
+    assert state.last_event_at == state.trials["t1"].last_event_at == at(2)
+    assert state.took == 1
+
+
 def test_eta_is_at_the_pace_of_the_same_arm_and_the_concurrency_in_force() -> None:
     state = folded(*planned("t1", "t2", "t3", "t4", arms=("a", "b"), concurrency=2))
     assert state.eta(at(0)) is None

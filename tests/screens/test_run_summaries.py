@@ -88,6 +88,13 @@ def test_the_recorded_run_sums_up_to_what_its_state_says() -> None:
     assert numbers(summarise(folder)) == numbers_of(state)
 
 
+def test_a_run_that_was_swept_is_no_younger_for_it(tmp_path: Path) -> None:
+    story = fake_run.finish(fake_run.story())
+    gone = ev.EnvironmentGone(at=at(99_999), trial="t", container="0a1b2c")
+    fake_run.write(tmp_path / "run", [*story, gone])
+    assert summarise(tmp_path / "run").last_event_at == story[-1].at
+
+
 def test_a_broken_event_file_is_still_a_row(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / EVENTS).write_bytes(b'\xff\x00{"type":"run_pl\n{"type":"trial_finished","trial":7}\n')

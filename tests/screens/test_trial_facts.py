@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from console.change_lines import change_line
 from engine import events as ev
 from engine.state import RunState
-from screens.trial_facts import facts
+from screens.trial_facts import facts, summary
 from tests.engine.run_events import at, finished, planned, started
 
 
@@ -81,3 +82,16 @@ def test_the_model_and_where_it_is_are_named() -> None:
     )
     assert "1 call answered" in lines[named + 1]
     assert max(map(len, lines)) <= 78 and "\x1b" not in "".join(lines)
+
+
+def test_what_was_kept_up_and_went_is_said_to_be_gone_and_why() -> None:
+    state = RunState()
+    up = ev.ServiceChanged(trial="t", service="main", state="running", container="0a1b2c")
+    state.apply_all([*planned("t"), started("t"), up, finished("t", 0.0, kept=True)])
+    told = "".join(text for text, _ in summary(state.trials["t"]))
+    assert "environment was kept" in told and "gone" not in told
+    gone = ev.EnvironmentGone(trial="t", container="0a1b2c", reason="swept")
+    state.apply(gone)
+    assert "environment was kept, gone: swept" in "".join(text for text, _ in summary(state.trials["t"]))
+    line = change_line(gone, state)
+    assert line is not None and line.endswith("what was kept up of it · swept")

@@ -365,7 +365,7 @@ class DockerEnvironment(ABC):
         """Leave everything up for a person: `down` and a sweep spare it, a start without room doesn't. Where its mark
         can't be made it is not kept: raises TrialFailed."""
         try:
-            await kept.mark(self._engine, self.spec, self.project)
+            await kept.mark(self._engine, self.spec, self.project, self._watch.containers)
         except EngineCallFailed as error:
             raise self._located(from_daemon(error, "mark the environment as kept", phase=self.phase)) from error
         self._kept = True

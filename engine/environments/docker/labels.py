@@ -20,6 +20,8 @@ SERVICE = "trialdeck.service"
 OWNER = "trialdeck.owner"
 HOST = "trialdeck.host"
 KEPT = "trialdeck.kept"
+KEPT_CONTAINER = "trialdeck.kept.container"
+RUN_FOLDER = "trialdeck.kept.folder"
 COMPOSE_PROJECT = "com.docker.compose.project"
 COMPOSE_SERVICE = "com.docker.compose.service"
 

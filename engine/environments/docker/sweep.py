@@ -11,7 +11,8 @@ from engine.environments.docker.removal import KINDS, Thing, find, remove_all
 
 class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     """`here` is False for an object of another host, whose owner can't be asked for from here; `kept` ones were left up
-    on purpose."""
+    on purpose. `folder` and `container` are said by the mark of a kept environment: whose run is to be told that it
+    went, by one of its containers."""
 
     thing: Thing
     run: str = ""
@@ -21,6 +22,8 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     owner: str = ""
     host: str = ""
     kept: bool = False
+    folder: str = ""
+    container: str = ""
 
     @property
     def here(self) -> bool:
@@ -59,4 +62,6 @@ def _leftover(thing: Thing, marks: dict[str, str]) -> Leftover:
         owner=marks.get(labels.OWNER, ""),
         host=marks.get(labels.HOST, ""),
         kept=labels.KEPT in marks,
+        folder=marks.get(labels.RUN_FOLDER, ""),
+        container=marks.get(labels.KEPT_CONTAINER, ""),
     )

@@ -263,13 +263,17 @@ class Watch:
         neighbours = self._shop.neighbours
         async with neighbours.making_room:
             gone = await make_room(self._shop.engine, self._spec.run)
-        if gone and not neighbours.room_was_made:
+        if gone is None:
+            return False
+        self._emit(gone)
+        if not neighbours.room_was_made:
             neighbours.room_was_made = True
             told = (
-                f"Docker has no address range left: the environment kept of {gone} went; the longest kept one goes next"
+                f"Docker has no address range left: the environment kept of {gone.trial} went; "
+                "the longest kept one goes next"
             )
             self._emit(RunIssue(issue=Issue(Severity.WARNING, None, Code.ADDRESS_POOL_EXHAUSTED, told)))
-        return bool(gone)
+        return True
 
     def raise_issue(
         self,

@@ -16,7 +16,7 @@ from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.labels import COMPOSE_PROJECT, PROJECT, TRIAL
 from engine.environments.docker.provider import DockerProvider
 from engine.environments.docker.removal import remove_project
-from engine.events import ActivityChanged, Event, ResourcePeaked, RunIssue, ServiceChanged
+from engine.events import ActivityChanged, EnvironmentGone, Event, ResourcePeaked, RunIssue, ServiceChanged
 from engine.issues import Code, Issue, TrialFailed
 from engine.log_streams import Stream, read_ranges
 from engine.tasks.task import Healthcheck, NetworkMode, NetworkPolicy
@@ -290,6 +290,9 @@ async def test_a_kept_environment_makes_room_unless_a_person_is_in_it(
             told = [event.issue for event in rig.recorder.of(RunIssue)]
             assert [issue.code for issue in told] == [Code.ADDRESS_POOL_EXHAUSTED]
             assert first.spec.trial in told[0].message
+            (gone,) = rig.recorder.of(EnvironmentGone)
+            mains = [one.container for one in rig.recorder.of(ServiceChanged) if one.trial == first.spec.trial]
+            assert (gone.trial, gone.container) == (first.spec.trial, mains[-1])
             assert not await containers(rig.provider, f"{PROJECT}={first.project}")
             await second.keep()
         shell = {"Cmd": ["sleep", "60"], "Tty": True, "AttachStdout": True}

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from engine import events as ev
+from engine.events import EnvironmentGone, decode
 from engine.layout import EVENTS, RESERVE
 from engine.runs import event_log
-from engine.runs.event_log import RESERVE_BYTES, EventLog
+from engine.runs.event_log import RESERVE_BYTES, EventLog, LogTaken, append_afterwards
 
 
 class Disk:
@@ -81,6 +82,21 @@ def test_what_no_reserve_holds_waits_in_order_until_there_is_room(
     assert log.flush() and log.failed is None
     assert (tmp_path / EVENTS).read_text().count("\n") == 3
     log.close()
+
+
+def test_what_is_told_afterwards_is_appended_unless_an_engine_runs_and_makes_the_run_no_younger(tmp_path: Path) -> None:
+    log = EventLog(tmp_path)
+    log.append(planned(1))
+    gone = EnvironmentGone(trial="t1", container="0a1b2c", reason="swept")
+    with pytest.raises(LogTaken):
+        append_afterwards(tmp_path, [gone])
+    log.close()
+    with (tmp_path / EVENTS).open("ab") as file:
+        file.write(b'{"type":"tri')
+    os.utime(tmp_path / EVENTS, (1000, 1000))
+    append_afterwards(tmp_path, [gone])
+    assert decode((tmp_path / EVENTS).read_bytes().splitlines(keepends=True)[-1]) == gone
+    assert (tmp_path / EVENTS).stat().st_mtime == 1000
 
 
 def test_a_cut_last_line_is_cut_off_and_told(tmp_path: Path) -> None:
