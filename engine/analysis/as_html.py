@@ -13,12 +13,13 @@ from engine.analysis.as_text import (
     family_line,
     mcnemar_line,
     method_line,
-    pass_at_k_lines,
     power_line,
     reward_line,
     sides,
     what_was_compared,
 )
+from engine.analysis.compare import Comparison
+from engine.analysis.pass_at_k_table import HEAD, MEANING, TITLE, pass_at_k_rows
 from engine.analysis.report import Report, source_line
 
 _STYLE = """
@@ -77,6 +78,16 @@ def _body(report: Report) -> list[str]:
         *([paragraph(f"Question: {report.question}.")] if report.question else []),
         *(f'<p class="warn">! {text_of(text)}</p>' for text in report.limits),
         report_svg(report, standalone=False),
+        "<h2>Difference</h2>",
+        paragraph(f"{difference_line(found)} {method_line(found.difference)}"),
+        *([paragraph(family_line(found))] if family_line(found) else []),
+        *([paragraph(reward_line(found))] if reward_line(found) else []),
+        paragraph(mcnemar_line(found)),
+        paragraph(power_line(found)),
+        table_of(
+            ["first attempts", "B resolved", "B not"],
+            [("A resolved", table.both, table.a_only), ("A not", table.b_only, table.neither)],
+        ),
         "<h2>Rates</h2>",
         table_of(
             [*_COUNTS, "rate", "95 % interval", "of completed", "missing all lost – all won"],
@@ -97,18 +108,8 @@ def _body(report: Report) -> list[str]:
             ],
         ),
         *(paragraph(cost_line(side, arm)) for side, arm in sides(found)),
-        *(paragraph(line) for line in pass_at_k_lines(found, every=True)),
         *([paragraph(cascade_line(found))] if cascade_line(found) else []),
-        "<h2>Difference</h2>",
-        paragraph(f"{difference_line(found)} {method_line(found.difference)}"),
-        *([paragraph(family_line(found))] if family_line(found) else []),
-        *([paragraph(reward_line(found))] if reward_line(found) else []),
-        paragraph(mcnemar_line(found)),
-        paragraph(power_line(found)),
-        table_of(
-            ["first attempts", "B resolved", "B not"],
-            [("A resolved", table.both, table.a_only), ("A not", table.b_only, table.neither)],
-        ),
+        *_several_attempts(found),
         "<h2>Sensitivity</h2>",
         table_of(
             ["reading", "pairs left out", "verdicts set", "A", "B", "A − B"],
@@ -130,6 +131,11 @@ def _body(report: Report) -> list[str]:
         *(paragraph(text) for text in report.arm_differences),
         *(paragraph(source_line(source)) for source in report.sources),
     ]
+
+
+def _several_attempts(found: Comparison) -> list[str]:
+    rows = pass_at_k_rows(found)
+    return [f"<h2>{TITLE}</h2>", paragraph(MEANING), table_of(HEAD, rows)] if rows else []
 
 
 def page(title: str, body: Iterable[str]) -> str:

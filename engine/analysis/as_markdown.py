@@ -12,7 +12,6 @@ from engine.analysis.as_text import (
     family_line,
     mcnemar_line,
     method_line,
-    pass_at_k_lines,
     power_line,
     reward_line,
     sides,
@@ -20,6 +19,7 @@ from engine.analysis.as_text import (
     what_was_compared,
 )
 from engine.analysis.compare import Comparison
+from engine.analysis.pass_at_k_table import HEAD, MEANING, TITLE, pass_at_k_rows
 from engine.analysis.report import Report, source_line
 from engine.text import clean_line
 
@@ -64,15 +64,29 @@ def comparison_markdown(found: Comparison, *, context: str = "") -> str:
         f"- {mcnemar_line(found)}",
         f"- {power_line(found)}",
         *(f"- {cost_line(side, arm)}" for side, arm in sides(found)),
-        *(f"- {escaped(line)}" for line in pass_at_k_lines(found, every=True)),
         *([f"- {cascade_line(found)}"] if cascade_line(found) else []),
         *(f"- **note** {escaped(note)}" for note in warnings(found)),
         "",
+        *_several_attempts(found),
         *_sensitivity(found),
         "",
         *_discordant(found),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _several_attempts(found: Comparison) -> list[str]:
+    rows = pass_at_k_rows(found)
+    if not rows:
+        return []
+    return [
+        f"{TITLE}. {escaped(MEANING)}",
+        "",
+        f"| {' | '.join(HEAD)} |",
+        "| --- |" + " ---: |" * (len(HEAD) - 2) + " --- |",
+        *(f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows),
+        "",
+    ]
 
 
 def report_markdown(report: Report) -> str:

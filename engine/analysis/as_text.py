@@ -145,12 +145,12 @@ def cost_line(side: str, arm: ArmSummary) -> str:
     return f"{side}  {' · '.join(parts)}"
 
 
-def pass_at_k_lines(found: Comparison, *, every: bool = False) -> list[str]:
-    """pass@k and pass^k of each arm where there are several attempts, for all of them, or for `every` k from 2 on;
-    which tasks don't carry the number is said."""
+def pass_at_k_lines(found: Comparison) -> list[str]:
+    """pass@k and pass^k of each arm where there are several attempts, for all of them; which tasks don't carry the
+    number is said."""
     lines = []
     for side, arm in sides(found):
-        for at in arm.pass_at_k if every else arm.pass_at_k[-1:]:
+        for at in arm.pass_at_k[-1:]:
             if at.any_of_k is None:
                 lines.append(f"{side}  pass@{at.k} n/a: no task has {at.k} attempts that came to their end")
                 continue

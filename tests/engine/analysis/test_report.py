@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
 from engine.analysis.arms import arm_refs, one_each, trials_of
@@ -17,7 +18,9 @@ from engine.analysis.as_html import report_html
 from engine.analysis.as_markdown import report_markdown
 from engine.analysis.as_svg import report_svg
 from engine.analysis.compare_arms import compare_arms
+from engine.analysis.pass_at_k import pass_at_k
 from engine.analysis.report import Report, make_report, report_json
+from tests.engine.analysis.making import trial
 from tests.engine.analysis.test_arms import run
 
 HOSTILE = "</svg><script>alert(1)</script>\x1b]52;c;AAAA\x07[x](javascript:1)|`&\"'\ufffe"
@@ -108,3 +111,33 @@ def test_the_picture_shows_each_interval_where_it_is() -> None:
 def test_more_arms_are_listed_with_raw_and_adjusted_p() -> None:
     given = report(arms=3)
     assert "2 arms were compared with the baseline" in report_markdown(given) and "p (Holm)" in report_html(given)
+
+
+def with_attempts(given: Report) -> Report:
+    """Five attempts at each of four tasks, of which the last has two only, by both arms."""
+    tries = [
+        trial(f"t{task}", (task + attempt) % 3 == 0, attempt=attempt)
+        for task in range(4)
+        for attempt in range(1, 6)
+        if task < 3 or attempt < 3
+    ]
+    several = tuple(pass_at_k(tries, k) for k in range(2, 7))
+    arms = tuple(msgspec.structs.replace(arm, pass_at_k=several) for arm in given.found.arms)
+    return msgspec.structs.replace(given, found=msgspec.structs.replace(given.found, arms=arms))
+
+
+@pytest.mark.parametrize("write", [report_html, report_markdown])
+def test_the_difference_comes_before_what_several_attempts_tell_which_is_one_table(write: object) -> None:
+    assert callable(write)
+    text = str(write(with_attempts(report()))).replace("\\", "")
+    head = "<th>pass@k</th>" if write is report_html else "| pass@k |"
+    assert text.index("A − B  ") < text.index("Several attempts at a task") < text.index(head)
+    assert text.count("Several attempts at a task") == 1 and text.count("no task has 6 attempts") == 2
+    assert "pass@2" not in text and "1 task with fewer: t3" in text
+    assert "Several attempts" not in str(write(report())), "where each task was tried once there is nothing to say"
+
+
+def test_in_the_page_the_difference_is_the_first_of_the_numbers() -> None:
+    page = report_html(with_attempts(report()))
+    heads = [part.partition("</h2>")[0] for part in page.split("<h2>")[1:]]
+    assert heads[:4] == ["Difference", "Rates", "Several attempts at a task", "Sensitivity"]
