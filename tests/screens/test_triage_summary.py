@@ -131,14 +131,17 @@ async def test_labels_go_out_and_come_in_again_once(run: Path, tmp_path: Path, k
     assert len(labels_in(other)) == 2
 
 
-async def test_an_import_that_is_wrong_says_where_and_takes_nothing_in(run: Path, tmp_path: Path) -> None:
-    file = tmp_path / "wrong.csv"
+async def test_an_import_that_is_wrong_says_where_and_takes_nothing_in(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # names alone: what is said of a long path is cut at the screen's edge
+    file = Path("wrong.csv")
     file.write_text("trial,who,at,cause\nx,bob,yesterday,sunspots\n")
     async with triage_opened(run) as (app, pilot, _):
         for path, said in (
             (file, "wrong.csv: nothing taken in. row 2"),
-            (tmp_path / "none.csv", "No such file"),
-            (tmp_path / "labels.txt", "expected a file that ends in .csv or .json"),
+            (Path("none.csv"), "No such file"),
+            (Path("labels.txt"), "expected a file that ends in .csv or .json"),
         ):
             await pilot.press("S", "i")
             await pasted(pilot, str(path))
