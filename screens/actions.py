@@ -55,6 +55,7 @@ KEY_NAMES = {
     "right": "→",
     "pageup": "pgup",
     "pagedown": "pgdn",
+    **{f"f{number}": f"F{number}" for number in range(1, 25)},
 }
 
 

@@ -17,6 +17,7 @@ from screens import format as fmt
 from screens.pieces import Pieces
 from screens.question_screen import Answer, QuestionScreen
 from screens.triage_blindfold import Cover
+from screens.triage_causes import HELP_ELSEWHERE
 from screens.triage_desk import TriageDesk
 from screens.triage_names import TrialNames
 from screens.triage_walk import Walk
@@ -77,7 +78,9 @@ class Deciding:
             return
         self._desk.notes.pop(trial, None)
         self._last = trial, cause
-        self.said = [("✓ ", "deck--good"), (str(cause), "deck--strong"), (f"  {self.names.of(trial)}", "deck--dim")]
+        help_is = HELP_ELSEWHERE if cause is Cause.AMBIGUOUS else ""
+        self.said = [("✓ ", "deck--good"), (str(cause), "deck--strong"), (help_is, "deck--accent")]
+        self.said.append((f"  {self.names.of(trial)}", "deck--dim"))
         alike = len(self._desk.alike(trial))
         if alike:
             rule = self._desk.strong_rule(trial)

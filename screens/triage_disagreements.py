@@ -18,6 +18,7 @@ from screens.pieces import Pieces
 from screens.source import RunSource
 from screens.triage_actions import DISAGREEMENTS
 from screens.triage_blindfold import Cover
+from screens.triage_causes import HELP_ELSEWHERE
 from screens.triage_desk import TriageDesk
 from screens.triage_names import TrialNames
 from screens.widgets.action_footer import ActionFooter
@@ -130,7 +131,9 @@ class DisagreementsScreen(DeckScreen[str | None]):
         except ValueError as error:
             self.said = [(f"! {clean_line(str(error))}", "deck--bad")]
         else:
-            self.said = [("⚖ settled: ", "deck--good"), (cause, "deck--strong"), (f"  {name}", "deck--dim")]
+            help_is = HELP_ELSEWHERE if cause == Cause.AMBIGUOUS else ""
+            self.said = [("⚖ settled: ", "deck--good"), (cause, "deck--strong"), (help_is, "deck--accent")]
+            self.said.append((f"  {name}", "deck--dim"))
             self.note = ""
         self._show()
 

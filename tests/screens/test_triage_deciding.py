@@ -103,6 +103,7 @@ async def test_a_question_mark_is_ambiguous_and_f1_is_help(run: Path) -> None:
         await pilot.press("question_mark")
         await written(pilot, screen)
         assert causes(run)[0][1] == "ambiguous"
+        assert "✓ ambiguous  (help is F1 here)" in screen_text(app) and "F1 help" in screen_text(app)
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
         assert "It can't be told" in screen_text(app)

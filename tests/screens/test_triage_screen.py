@@ -52,7 +52,7 @@ async def test_what_decides_is_on_the_screen_at_every_size(run: Path, size: tupl
         assert "1 ● db container was OOM-killed" in text and "→ db, line 81" in text
         assert "− failed" in text and "3 of 7 tests" in text and "agent 6:18" in text
         assert "81  Killed" in text, "the evidence itself is on the screen"
-        assert "? ambiguous" in text and "space agree" in text and "f1 help" in text
+        assert "? ambiguous" in text and "space agree" in text and "F1 help" in text
         assert all(len(line) <= size[0] for line in screen_lines(app))
 
 
