@@ -14,7 +14,6 @@ from textual import events
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette
-from textual.driver import Driver
 from textual.message import Message
 from textual.screen import ModalScreen
 
@@ -22,7 +21,6 @@ from console.app_habits import AppHabits
 from console.app_leaving import AppLeaving
 from console.collector import Collector
 from console.engine_control import ControlFor, EngineControl
-from console.escape_apart import read_escapes_apart
 from console.habits import Habits
 from console.keys_in_turn import KeysInTurn
 from console.open_sources import OpenSources, TooManyOpen
@@ -273,11 +271,6 @@ class TrialDeckApp(App[None]):
             await self._keys.came(event)
         else:
             await super().on_event(event)
-
-    def get_driver_class(self) -> type[Driver]:
-        driver = super().get_driver_class()
-        read_escapes_apart(driver)
-        return driver
 
     def _following(self) -> FollowsRun | FollowsRuns | None:
         """The screen that shows a run, also where a question or the help lies over it; none on the way out."""

@@ -1,9 +1,13 @@
-"""Keys typed right after Esc: they are for what Esc leads back to, so they wait until it has."""
+"""Keys typed right after Esc: they are for what Esc leads back to, so they wait until it has.
+
+A slow line brings Esc and a letter as one, and a terminal sends the same bytes for alt and that letter: where alt and
+the letter call nothing, both keys are meant. (Esc and another sign in one piece Textual reads as that sign alone.)
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
 from textual import events
@@ -12,8 +16,7 @@ from textual.dom import DOMNode
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 
-from console.escape_apart import two_keys
-
+ALT = "alt+"
 _ROUNDS = 3
 """Esc may end in a message that ends in another one, as the line below a log says that it was given up."""
 MOST_SEC = 0.5
@@ -33,9 +36,8 @@ class KeysInTurn:
 
     async def came(self, event: events.Event) -> None:
         """A key, or text that was pasted."""
-        if isinstance(event, events.Key) and event.key.startswith("alt+"):
-            for key in two_keys(event, self._app.screen.active_bindings):
-                self._waiting.append(key)
+        if isinstance(event, events.Key) and event.key.startswith(ALT):
+            self._waiting.extend(keys_meant(event, self._app.screen.active_bindings))
         else:
             self._waiting.append(event)
         await self._go_on()
@@ -68,3 +70,13 @@ class KeysInTurn:
             if self._limit is not None:
                 self._limit.stop()
             await self._go_on()
+
+
+def keys_meant(event: events.Key, wanted: Iterable[str]) -> Iterator[events.Key]:
+    """Alt and a letter, where something is called by it; else Esc and the letter."""
+    name = event.key.removeprefix(ALT)
+    if len(letter := name.removeprefix("shift+")) != 1 or event.key in wanted:
+        yield event
+        return
+    yield events.Key("escape", "\x1b")
+    yield events.Key(letter.upper() if letter != name else letter, event.character)

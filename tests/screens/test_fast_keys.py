@@ -10,7 +10,6 @@ from textual.app import App, ComposeResult
 from textual.events import Key
 from textual.pilot import Pilot
 
-from console.escape_apart import EscapeParser
 from console.palette import DeckPalette
 from screens.question_screen import QuestionScreen
 from screens.run_screen import RunScreen
@@ -130,45 +129,22 @@ async def test_a_modal_under_another_one_does_not_end_it(tmp_path: Path) -> None
         assert isinstance(app.screen, DeckPalette) and question in app.screen_stack
 
 
-def type_at_once(pilot: Pilot[Any], typed: str) -> None:
-    """As a terminal sends it, in one piece."""
-    for message in EscapeParser().feed(typed):
-        assert isinstance(message, Key)
-        pilot.app.post_message(message)
+def alt(letter: str) -> Key:
+    """What Textual makes of Esc and a letter that come in one piece."""
+    return Key(f"alt+shift+{letter.lower()}" if letter.isupper() else f"alt+{letter}", letter)
 
 
-@pytest.mark.parametrize(
-    ("typed", "keys"),
-    [
-        ("\x1b/heat", ["alt+slash", "h", "e", "a", "t"]),
-        ("\x1bt", ["alt+t"]),
-        ("\x1bT", ["alt+shift+t"]),
-        ("\x1b1", ["alt+1"]),
-        ("\x1bf", ["alt+f"]),
-        ("\x1b:", ["alt+colon"]),
-        ("\x1b\r", ["alt+enter"]),
-        ("\x1b " * 2, ["alt+space"] * 2),
-        ("\x1b[A\x1bOP\x1b[1;5C\x1b\t", ["up", "f1", "ctrl+right", "shift+tab"]),
-        ("x" * 40 + "\x1b/" + "y" * 40, [*"x" * 40, "alt+slash", *"y" * 40]),
-    ],
-)
-def test_esc_and_a_key_in_one_piece_are_read_at_once_and_sequences_stay_what_they_are(
-    typed: str, keys: list[str]
-) -> None:
-    read = [message.key for message in EscapeParser().feed(typed) if isinstance(message, Key)]
-    assert read == keys
-
-
-async def test_esc_and_a_filter_in_one_piece_from_a_trial_filter_the_run(tmp_path: Path) -> None:
+async def test_esc_and_a_letter_in_one_piece_are_two_keys(tmp_path: Path) -> None:
+    """The letter is for where Esc leads."""
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, TrialScreen) and app.screen.is_mounted, "the trial is open")
-        type_at_once(pilot, "\x1b/test T")
-        bar = app.screen_stack[1].query_one(FilterBar)
-        await until(pilot, lambda: bar.text == "test T", "all of it is in the filter")
-        assert isinstance(app.screen, RunScreen), "t opened nothing"
-        type_at_once(pilot, "\x1b/x\r")
-        await until(pilot, lambda: bar.text == "x" and not bar.editing, "what was given up is replaced")
+        run = app.screen_stack[1]
+        assert isinstance(run, RunScreen)
+        rows = run.rows
+        assert not rows.marked
+        app.post_message(alt("M"))
+        await until(pilot, lambda: app.screen is run and bool(rows.marked), "M marked what the run shows")
 
 
 async def test_esc_and_a_key_apart_but_at_once_are_in_turn(tmp_path: Path) -> None:
@@ -193,20 +169,14 @@ async def test_what_follows_the_esc_of_a_search_is_for_the_log(tmp_path: Path) -
         screen = app.screen
         assert isinstance(screen, TrialScreen) and isinstance(screen.view, LogView)
         was = screen.view.wrapping
-        type_at_once(pilot, "/needle\x1bw")
+        press_at_once(pilot, "slash", *"needle")
+        app.post_message(alt("w"))
         await until(pilot, lambda: screen.view.wrapping is not was, "w is a command again")  # type: ignore[union-attr]
         assert app.screen is screen
 
 
 async def test_alt_and_a_key_that_somebody_gave_a_meaning_stay_one(tmp_path: Path) -> None:
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        app.bind("alt+slash", "leave")
-        type_at_once(pilot, "\x1b/")
+        app.bind("alt+t", "leave")
+        app.post_message(alt("t"))
         await until(pilot, lambda: not app.is_running or app.return_code is not None or app._exit, "it is called")
-
-
-async def test_in_a_line_that_is_typed_esc_and_b_is_a_word_back(tmp_path: Path) -> None:
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        type_at_once(pilot, "/one two\x1bbX")
-        bar = app.screen_stack[1].query_one(FilterBar)
-        await until(pilot, lambda: bar.text == "one Xtwo", "the cursor went a word back")
