@@ -25,6 +25,8 @@ class RunRecall:
         self._feed = feed
         self.found = False
         """Whether there is a row that the cursor goes back to."""
+        self._cursor = ""
+        self._settled = False
 
     def recall(self) -> None:
         """Before the rows are arranged for the first time."""
@@ -32,6 +34,7 @@ class RunRecall:
         if memory is None:
             return
         self.found = bool(memory.cursor)
+        self._cursor = memory.cursor
         give_back(memory, self._rows)
         self._table.cursor = memory.cursor or None
         self._bar.history[:] = memory.recalled
@@ -43,6 +46,15 @@ class RunRecall:
             self._bar.error = str(error)
         else:
             self._rows.filter = wanted if wanted.test else None
+
+    def settle(self) -> None:
+        """Once, when the run is read and its rows are there. A run that goes on is looked at from its top, where what
+        runs stands: the row that one was at may be far below by now. A run that is over opens where it was left."""
+        if self._settled or not self._source.caught_up or self._rows.behind:
+            return
+        self._settled = True
+        if self.found and self._source.live and self._table.cursor == self._cursor:
+            self._table.to_first_page()
 
     def remember(self) -> None:
         if isinstance(self._app, Remembers):

@@ -166,10 +166,10 @@ class RunScreen(DeckScreen[None]):
         self._table.waiting_text = "" if source.caught_up else "reading the run …"
         if source.caught_up and not state.trials:
             self._table.waiting_text = "no trial is planned yet"
-        width = self.size.width
-        show_footer(self._footer, source, self.replay, commands=self.commands.possible, width=width)
+        show_footer(self._footer, source, self.replay, commands=self.commands.possible, width=self.size.width)
 
     def _show_bar(self) -> None:
+        self._recall.settle()
         self._bar.right, self._bar.problems = arrangement(self.rows), self.rows.problems
         self._bar.warning = beware(self.rows)
         self._bar.show()

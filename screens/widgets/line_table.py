@@ -184,6 +184,13 @@ class LineTable(ScrollView, can_focus=True):
         """Cells in a line, the scrollbar left out."""
         return self.scrollable_content_region.width
 
+    def to_first_page(self) -> None:
+        """Show the first page; a cursor that stood on a later one goes to the first row, for it is where one looks."""
+        row = self._at
+        self.move_to(0)
+        if row < self._page():
+            self.move_to(row)
+
     def _page(self) -> int:
         return max(1, self.size.height - self.HEAD)
 
