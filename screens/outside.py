@@ -22,11 +22,14 @@ _SHELL = "if command -v bash >/dev/null 2>&1; then bash; else sh; fi; exit 0"
 """How a person's last command ended is nobody's business: another code than 0 is Docker's own."""
 
 
-def pager_command(path: Path, line: int, env: Mapping[str, str] = os.environ) -> list[str]:
-    """`$PAGER`, or less, or more, at a line of a file whose name may be anything."""
+def pager_command(path: Path, line: int, env: Mapping[str, str] = os.environ, *, byte: int | None = None) -> list[str]:
+    """`$PAGER`, or less, or more, at a line of a file whose name may be anything. `byte`: where that line begins in a
+    file so large that less, which knows how, had better not count the lines before it."""
     words = _words(env.get("PAGER", "")) or [next((name for name in ("less", "more") if shutil.which(name)), "less")]
     name = Path(words[0]).name
     file = str(path.absolute())  # never begins with a dash
+    if name == "less" and byte is not None:
+        return [*words, "-n", f"+{byte}P", "--", file]
     if name in ("less", "most"):
         return [*words, f"+{line}g" if name == "less" else f"+{line}", "--", file]
     if name == "more":

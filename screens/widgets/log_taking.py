@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from engine.text import clean_line
+from screens.large_file import LARGE, PAGER, large_file_question
 from screens.log_saving import save_lines
 from screens.log_text import Look
 from screens.outside import editor_command, pager_command, run_outside
@@ -213,12 +214,21 @@ class LogTaking(LogFinding):
         self._outside(pager=False)
 
     def _outside(self, *, pager: bool) -> None:
-        number = self.here_number or 1
         if not self.path.is_file():
             self.notify("there is no one file to open", severity="warning")
-            return
-        command = pager_command(self.path, number) if pager else editor_command(self.path, number)
-        problem = run_outside(self.app, command)
+        elif pager or self.size_bytes < LARGE:
+            self._open_outside(pager=pager)
+        else:
+            question = large_file_question(self.path, self.size_bytes)
+            self.app.push_screen(question, lambda answer: self._open_outside(pager=answer == PAGER) if answer else None)
+
+    def _open_outside(self, *, pager: bool) -> None:
+        number = self.here_number or 1
+        byte = self.here if self.size_bytes >= LARGE else None
+        problem = run_outside(
+            self.app,
+            pager_command(self.path, number, byte=byte) if pager else editor_command(self.path, number),
+        )
         if problem:
             self.notify(problem, severity="error", markup=False)
         self.poll()

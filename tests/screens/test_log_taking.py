@@ -10,6 +10,7 @@ import pytest
 from textual.app import App
 from textual.selection import Selection
 
+from screens.large_file import LARGE
 from screens.question_screen import QuestionScreen
 from screens.widgets.log_page import LogPage
 from screens.widgets.log_taking import MOST_COPIED
@@ -251,3 +252,43 @@ async def test_other_programs_get_the_line_one_is_at(path: Path, monkeypatch: py
         await pilot.press("o", "O")
         assert opened == [["less", "+42g", "--", str(path)], ["nano", "-v", "+42", str(path)]]
         assert "ended with exit code 1" in said(app)
+
+
+async def test_before_an_editor_reads_a_large_file_it_is_asked_and_the_pager_is_offered_first(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[list[str]] = []
+
+    def run(app: object, command: Sequence[str]) -> str:
+        opened.append(list(command))
+        return ""
+
+    monkeypatch.setattr("screens.widgets.log_taking.run_outside", run)
+    monkeypatch.setitem(os.environ, "PAGER", "less")
+    monkeypatch.setitem(os.environ, "VISUAL", "nano")
+    with path.open("r+b") as log:
+        log.truncate(LARGE - 1)  # a hole: nothing is written
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.go_to_line(42)
+        await settle(pilot)
+        at = app.view.here
+        await pilot.press("O")
+        assert opened.pop()[:3] == ["nano", "-v", "+42"], "one that is not so large opens at once"
+        os.truncate(path, LARGE)
+        app.view.poll()
+        await settle(pilot)
+        await pilot.press("o")
+        assert opened.pop() == ["less", "-n", f"+{at}P", "--", str(path)], "a pager reads what it shows"
+        for key, first in (("o", ["less"]), ("e", ["nano"]), ("escape", None)):
+            await pilot.press("O")
+            await pilot.pause()
+            question = app.screen
+            assert isinstance(question, QuestionScreen) and "64" in question.heading
+            assert [answer.value for answer in question.answers] == ["pager", "editor"]
+            await pilot.press("O")
+            assert app.screen is question and not opened, "the key that asked answers nothing"
+            await pilot.press(key)
+            await pilot.pause()
+            assert [command[:1] for command in opened] == ([first] if first else [])
+            opened.clear()

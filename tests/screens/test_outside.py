@@ -39,6 +39,11 @@ def test_a_pager_opens_at_the_line() -> None:
     assert pager_command(HOSTILE, 7, {"PAGER": "cat"}) == ["cat", str(HOSTILE)]
 
 
+def test_less_goes_to_a_byte_of_a_large_file_and_counts_no_lines() -> None:
+    assert pager_command(HOSTILE, 7, {"PAGER": "less -S"}, byte=99) == ["less", "-S", "-n", "+99P", "--", str(HOSTILE)]
+    assert pager_command(HOSTILE, 7, {"PAGER": "more"}, byte=99) == ["more", "+7", str(HOSTILE)]
+
+
 def test_a_path_is_absolute_so_that_it_is_no_option() -> None:
     assert Path(pager_command(Path("-R"), 1, {"PAGER": "cat"})[-1]).is_absolute()
 
