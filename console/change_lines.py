@@ -9,6 +9,7 @@ from engine import events as ev
 from engine import trial_state
 from engine.issues import Issue
 from engine.state import RunState
+from engine.time_to_go import time_to_go
 from engine.trial_state import TrialState
 from screens import format as fmt
 
@@ -129,12 +130,12 @@ def heartbeat_line(state: RunState, now: datetime) -> str:
     named = [_doing(trial, state, now) for trial in running[:MOST_NAMED]]
     more = [f"and {len(running) - MOST_NAMED} more"] if len(running) > MOST_NAMED else []
     queued = state.count(trial_state.QUEUED, trial_state.WAITING, trial_state.INTERRUPTED)
-    left = state.eta(now)
+    left = time_to_go(state, now)
     facts = [
         _progress(state),
         f"{len(running)} running: {', '.join(named + more)}" if running else "none running",
         f"{queued} to come" if queued else "",
-        f"about {fmt.span(left)} to go" if left else "",
+        f"≈ {fmt.about(left)} to go" if left else "",
     ]
     return _line(now, "…", "still", *facts)
 

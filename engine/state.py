@@ -142,29 +142,6 @@ class RunState:
             return self.finished.seconds
         return self.elapsed(self.last_event_at) if self.last_event_at is not None else None
 
-    def eta(self, now: datetime) -> float | None:
-        """Seconds to go: what is left, at the mean duration of finished trials of the same arm (else of all) and the
-        concurrency in force. None until something has finished."""
-        durations: dict[str, list[float]] = {}
-        for trial in self.trials.values():
-            if trial.seconds is not None and trial.started_at is not None and trial.state in DONE:
-                durations.setdefault(trial.arm, []).append(trial.seconds)
-        every = [seconds for values in durations.values() for seconds in values]
-        if not every or self.finished is not None:
-            return None
-        mean = sum(every) / len(every)
-        left = 0.0
-        longest = 0.0
-        for trial in self.trials.values():
-            if trial.done:
-                continue
-            expected = durations.get(trial.arm)
-            typical = sum(expected) / len(expected) if expected else mean
-            rest = max(0.0, typical - (trial.elapsed(now) or 0.0)) if trial.state == RUNNING else typical
-            left += rest
-            longest = max(longest, rest)
-        return max(longest, left / max(1, self.concurrency))
-
     # --- folding ---
 
     def apply_all(self, events: Iterable[ev.Event]) -> None:

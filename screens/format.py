@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, tzinfo
 
 from engine import trial_state
@@ -61,8 +62,10 @@ def span(seconds: float | None) -> str:
 
 
 def about(seconds: float) -> str:
-    """An estimate, no more exact than it can be."""
-    return span(round(seconds) if seconds < 100 else 60 * round(seconds / 60))
+    """An estimate, no more exact than it can be: to 10 seconds, a minute, 5 or 15 minutes, an hour, each way up."""
+    limits = ((60, 10), (600, 60), (3600, 300), (36_000, 900))
+    step = next((step for below, step in limits if seconds <= below), 3600)
+    return span(max(10, step * math.ceil(seconds / step)))
 
 
 def short_span(seconds: float | None) -> str:

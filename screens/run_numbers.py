@@ -72,6 +72,7 @@ class RunNumbers:
         self._at = perf_counter()
         state = self._source.state
         goes_on = self._source.live and not state.cancelling and not state.paused
+        header.goes_on = goes_on
         header.eta = self._sums.eta(self._source.now()) if goes_on else None
         header.cost = (self._sums.cost_usd, self._sums.cost_unknown)
         header.alarms = self._alarms.alarms() if state.finished is None and not self._source.stale else []

@@ -27,7 +27,8 @@ _SEPARATOR = ("  │ ", "deck--rule")
 
 
 class RunHeader(Lines):
-    """Set the facts, then `show`. `eta`, `cost` and `standings` are worked out by the screen, once a second at most."""
+    """Set the facts, then `show`. `eta`, `cost` and `standings` are worked out by the screen, once a second at most.
+    `goes_on`: there is an end to be foretold, known or not."""
 
     def __init__(self, state: RunState, now: datetime, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -36,6 +37,7 @@ class RunHeader(Lines):
         self.stale = False
         self.ours = True
         self.eta: float | None = None
+        self.goes_on = False
         self.cost: tuple[float | None, int] = (None, 0)
         self.standings = Standings()
         self.alarms: list[Alarm] = []
@@ -119,6 +121,8 @@ class RunHeader(Lines):
             right.append(("" if short else " gone" if self.state.finished is None else " in all", "deck--dim"))
         if self.eta is not None and self.state.finished is None:
             right.append((f" · ≈ {fmt.about(self.eta)}{'' if short else ' to go'}", "deck--dim"))
+        elif self.goes_on and self.state.finished is None and not short:
+            right.append((f" · {fmt.DASH} to go", "deck--dim"))
         known, unknown = self.cost
         if known is not None or (unknown and not short):
             text = fmt.cost(known, unknown)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engine import events as ev
 from engine.issues import Phase, Severity
 from engine.state import RunState
+from engine.time_to_go import time_to_go
 from engine.trial_state import CANCELLED, FAILED, INTERRUPTED, PASSED, QUEUED, RUNNING, UNSCORED
 from tests.engine.random_events import BRIEFLY, EVENTS, EVERY_KIND, STREAMS
 from tests.engine.run_events import at, finished, folded, issue, planned, started
@@ -42,7 +43,7 @@ def test_reading_never_raises_either(events: list[ev.Event], cut: int) -> None:
     state = folded(*events[:cut])
     now = at(100)
     assert (state.elapsed(now) or 0) >= 0
-    assert (state.eta(now) or 0) >= 0
+    assert (time_to_go(state, now) or 0) >= 0
     assert (state.cost_usd or 0) >= 0
     for trial in state.trials.values():
         assert (trial.elapsed(now) or 0) >= 0
@@ -197,16 +198,6 @@ def test_a_sweep_is_no_sign_of_life_of_a_run() -> None:
     state.apply(ev.EnvironmentGone(at=at(9999), trial="t1", container="0a1b2c"))
     assert state.last_event_at == state.trials["t1"].last_event_at == at(2)
     assert state.took == 1
-
-
-def test_eta_is_at_the_pace_of_the_same_arm_and_the_concurrency_in_force() -> None:
-    state = folded(*planned("t1", "t2", "t3", "t4", arms=("a", "b"), concurrency=2))
-    assert state.eta(at(0)) is None
-    state.apply_all([started("t1", 0), finished("t1", 1.0, 10, seconds=10.0)])
-    state.apply_all([started("t2", 0), finished("t2", 1.0, 30, seconds=30.0)])
-    assert state.eta(at(30)) == 30  # t3 takes 10, t4 takes 30, side by side
-    state.apply(ev.ConcurrencyChanged(concurrency=1))
-    assert state.eta(at(30)) == 40
 
 
 def test_samples_are_shown_while_the_trial_runs_and_peaks_stay() -> None:

@@ -42,8 +42,16 @@ def test_size_of_says_the_unit_once_and_fits_its_column() -> None:
     assert fmt.size_of(None, 0) == "—"
 
 
-def test_an_estimate_has_no_tenths() -> None:
-    assert fmt.about(3.14) == "3 s" and fmt.about(130.0) == "2 min"
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "10 s"), (3.14, "10 s"), (51, "60 s"), (62, "2 min"), (601, "15 min"), (3500, "60 min"), (3700, "75 min")],
+)
+def test_an_estimate_is_coarse_and_no_time_too_short(seconds: float, said: str) -> None:
+    assert fmt.about(seconds) == said
+
+
+def test_an_estimate_of_hours_has_quarters_and_one_of_a_day_has_none() -> None:
+    assert (fmt.about(8000), fmt.about(7200), fmt.about(50_000)) == ("2 h 15", "2 h", "14 h")
 
 
 def test_unknown_cost_is_never_a_zero() -> None:

@@ -320,6 +320,7 @@ async def test_a_large_run_is_arranged_between_keys(tmp_path: Path, monkeypatch:
 
 def test_sums_kept_trial_by_trial_are_those_of_the_whole_state() -> None:
     from engine.state import RunState
+    from engine.time_to_go import time_to_go
 
     state = RunState()
     sums = RunSums(state)
@@ -328,7 +329,7 @@ def test_sums_kept_trial_by_trial_are_those_of_the_whole_state() -> None:
         sums.update(state.take_dirty())
         expected = state.cost_usd
         assert sums.cost_usd == (pytest.approx(expected) if expected is not None else None)
-        eta = state.eta(fake_run.at(1500))
+        eta = time_to_go(state, fake_run.at(1500))
         assert sums.eta(fake_run.at(1500)) == (pytest.approx(eta) if eta is not None else None)
 
 

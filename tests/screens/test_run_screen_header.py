@@ -109,3 +109,10 @@ async def test_a_paused_run_foretells_no_end(tmp_path: Path) -> None:
         assert "to go" in screen_text(app)
         await append(app, pilot, [ev.RunPaused(at=fake_run.at(1500))])
         await until(pilot, lambda: "‖ paused" in screen_text(app) and "to go" not in screen_text(app))
+
+
+async def test_an_end_that_nobody_can_foretell_yet_is_a_dash(tmp_path: Path) -> None:
+    trial = fake_run.trial_id(0, "sonnet-5.5", 1)
+    early = [*fake_run.plan(), ev.EngineStarted(at=fake_run.START, pid=1, host="bench", session=1)]
+    async with opened(tmp_path / "run", [*early, *fake_run.begun(trial, 5)]) as (app, _):
+        assert "gone · — to go" in screen_text(app)
