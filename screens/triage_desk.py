@@ -123,6 +123,10 @@ class TriageDesk:
         """In full, and at once where they are known; else they are worked out before all others."""
         return self._proposals.now(trial)
 
+    def look_ahead(self, trials: Iterable[str]) -> None:
+        """Have the rules look at these next: they are what a person comes to when the page is turned."""
+        self._proposals.ahead(trials)
+
     def rules_problem(self, trial: str) -> str:
         return self._proposals.problem(trial)
 

@@ -1,4 +1,4 @@
-"""Proposals worked out in a thread: what is looked at first, the rest when nobody asks for anything else.
+"""Proposals worked out in a thread: what is looked at first, then what will be looked at next, then the rest.
 
 All of them are remembered in short (which rules speak for what), those seen last in full.
 """
@@ -45,6 +45,7 @@ class _Job:
     trial: TrialState
     stamp: Stamp
     urgent: bool
+    in_turn: bool
     done: int
 
 
@@ -78,6 +79,9 @@ class Proposals(Mapping[str, Proposal]):
         self._wanted: dict[str, None] = {}
         self._underway: dict[str, Stamp] = {}
         self._hurried: set[str] = set()
+        self._asked_ahead: set[str] = set()
+        self._urgent: deque[_Job] = deque()
+        self._next: deque[_Job] = deque()  # another one each time: what is in it no more is not begun
         self._jobs: deque[_Job] = deque()
         self._results: deque[WorkedOut] = deque()
         self._wake = threading.Event()
@@ -121,11 +125,35 @@ class Proposals(Mapping[str, Proposal]):
         if trial not in self._hurried and self._is_due(trial, self._full, waiting=trial in self._underway):
             self._wanted.pop(trial, None)
             self._hurried.add(trial)
-            self._start(self._source.state.trials[trial], urgent=True)
+            self._asked_ahead.discard(trial)
+            self._next = deque(job for job in self._next.copy() if job.trial.trial != trial)
+            self._start(self._source.state.trials[trial], self._urgent)
         known = self._full.get(trial)
         if known is not None:
             self._full.move_to_end(trial)
         return known[1] if known is not None else None
+
+    def ahead(self, trials: Iterable[str]) -> None:
+        """These in full, after what is looked at and before all others, instead of those that were asked for so before:
+        of them none is begun any more."""
+        wanted = dict.fromkeys(trials)
+        kept: deque[_Job] = deque()
+        for job in self._next.copy():
+            trial = job.trial.trial
+            if trial in wanted:
+                kept.append(job)
+                continue
+            self._asked_ahead.discard(trial)
+            if self._underway.get(trial) == job.stamp:
+                del self._underway[trial]
+                self.want((trial,))
+        self._next = kept
+        for trial in wanted:
+            asked = trial in self._asked_ahead or trial in self._hurried
+            if not asked and self._is_due(trial, self._full, waiting=True):
+                self._wanted.pop(trial, None)
+                self._asked_ahead.add(trial)
+                self._start(self._source.state.trials[trial], self._next)
 
     def known(self, trial: str) -> Proposal | None:
         """As full as it is remembered, without asking for more."""
@@ -141,13 +169,14 @@ class Proposals(Mapping[str, Proposal]):
         found = known.get(trial)
         return (found is None or found[0] != wanted) and (waiting or self._underway.get(trial) != wanted)
 
-    def _start(self, trial: TrialState, *, urgent: bool = False) -> None:
-        job = _Job(copy.deepcopy(trial), stamp(trial), urgent, self._source.state.done)
+    def _start(self, trial: TrialState, jobs: deque[_Job]) -> None:
+        urgent = jobs is self._urgent
+        job = _Job(copy.deepcopy(trial), stamp(trial), urgent, jobs is self._jobs, self._source.state.done)
         self._underway[trial.trial] = job.stamp
         if urgent:
-            self._jobs.appendleft(job)
+            jobs.appendleft(job)
         else:
-            self._jobs.append(job)
+            jobs.append(job)
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="findings", daemon=True)
             self._thread.start()
@@ -159,13 +188,14 @@ class Proposals(Mapping[str, Proposal]):
             del self._wanted[trial]
             state = self._source.state.trials.get(trial)
             if state is not None:
-                self._start(state)
+                self._start(state, self._jobs)
 
     def take(self) -> set[str]:
         """Takes in what was worked out; the trials that changed."""
         changed = set()
         while self._results:
             found = self._results.popleft()
+            self._asked_ahead.discard(found.trial)
             if self._underway.get(found.trial) == found.stamp:
                 del self._underway[found.trial]
                 self._hurried.discard(found.trial)
@@ -213,22 +243,36 @@ class Proposals(Mapping[str, Proposal]):
 
     def _work(self) -> None:
         told_at = 0.0
+        before_its_turn: dict[str, tuple[Stamp, int]] = {}
         while not self._stop:
-            try:
-                job = self._jobs.popleft()
-            except IndexError:
+            job = self._take_job()
+            if job is None:
                 if self._results:
                     self._tell()
                 self._wake.wait()
                 self._wake.clear()
                 continue
+            known = before_its_turn.pop(job.trial.trial, None) if job.in_turn else None
+            if known is not None and known == (job.stamp, job.done):
+                continue  # it was looked at already, since somebody came to it or was about to
+            if not job.in_turn:
+                before_its_turn[job.trial.trial] = job.stamp, job.done
             began = time.perf_counter()
             self._results.append(self._look(job))
-            if job.urgent or time.monotonic() - told_at > TELL_SEC or len(self._jobs) < PORTION // 2:
+            few = not self._next and len(self._jobs) < PORTION // 2
+            if job.urgent or time.monotonic() - told_at > TELL_SEC or few:
                 told_at = time.monotonic()
                 self._tell()
             if not job.urgent and not self._stop:
                 time.sleep(min(0.05, time.perf_counter() - began))  # the screen gets its turn
+
+    def _take_job(self) -> _Job | None:
+        for jobs in (self._urgent, self._next, self._jobs):
+            try:
+                return jobs.popleft()
+            except IndexError:
+                continue
+        return None
 
     def _look(self, job: _Job) -> WorkedOut:
         trial = job.trial.trial

@@ -174,6 +174,8 @@ class TriageScreen(DeckScreen[None]):
                 self._sorting.ask()
             elif self.walk.order:
                 self._go(self._next_undecided() or self.walk.order[0])
+        elif self._looked_through:
+            self._look_ahead()  # the order may be another one
         self._show_head()
 
     def _undecided(self) -> dict[str, bool]:
@@ -188,6 +190,12 @@ class TriageScreen(DeckScreen[None]):
         if not self.cover.on:
             self.desk.seen_by_name.add(trial)
         self._show_all()
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """After what is shown was asked for, so that it is not what waits."""
+        if self.walk.current is not None:
+            self.desk.look_ahead(self.walk.ahead(self.desk.decided))
 
     def _advance(self) -> None:
         following = self._next_undecided()

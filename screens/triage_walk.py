@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from engine.triage.queue import QueueItem
+
+AHEAD = 4
+"""Trials that the next pages are likely to show, at most."""
+NEAR = 32
+"""Trials among which those are looked for."""
 
 
 class Walk:
@@ -56,6 +61,13 @@ class Walk:
                 return self.order[at]
             at += step
         return None
+
+    def ahead(self, decided: Callable[[str], bool]) -> list[str]:
+        """What the next page is likely to show: the next ones, and the next that are not decided."""
+        at = self.order.index(self.current) + 1 if self.current in self.order else 0
+        near = self.order[at : at + NEAR]
+        undecided = [trial for trial in near if not decided(trial)]
+        return list(dict.fromkeys([*near[:1], *undecided[:AHEAD], *near[1:]]))[:AHEAD]
 
     def next_undecided(self, undecided: Mapping[str, bool], skipped: Mapping[str, bool]) -> str | None:
         """The next one after the current trial, round the end; those that were skipped last."""
