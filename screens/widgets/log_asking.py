@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
@@ -62,7 +61,8 @@ class SearchInput(LineInput):
 
 
 class SearchLine(Horizontal):
-    """Hidden until it is asked for; what is wrong with a text is said beside it."""
+    """Hidden, and empty, until it is asked for: most logs are turned past without. What is wrong with a text is said
+    beside it."""
 
     DEFAULT_CSS = """
     SearchLine { height: 1; display: none; }
@@ -85,12 +85,9 @@ class SearchLine(Horizontal):
         super().__init__()
         self.asking = SEARCH
 
-    def compose(self) -> ComposeResult:
-        yield SearchMark()
-        yield SearchInput(select_on_focus=False, compact=True)
-        yield SearchProblem()
-
     def open(self, asking: Asking, text: str) -> None:
+        if not self.children:
+            self.mount(SearchMark(), SearchInput(select_on_focus=False, compact=True), SearchProblem())
         self.asking = asking
         self.add_class("open")
         mark = self.query_one(SearchMark)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
+from textual.widgets import Input
 from textual.worker import WorkerCancelled
 
 from console.theme import THEMES, shades
@@ -308,3 +309,23 @@ async def test_a_long_line_is_read_sideways_or_wrapped(tmp_path: Path) -> None:
         app.view.action_wrap()
         assert page_text(app)[0].startswith("   1  0000.0001.") and page_text(app)[1].startswith("      ")
         assert "".join(line[6:] for line in page_text(app)) == path.read_text().strip()
+
+
+async def test_the_line_that_asks_is_made_when_it_is_asked_for_and_only_once(tmp_path: Path) -> None:
+    path = tmp_path / "agent.txt"
+    path.write_text(numbers(to=100))
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        line = app.view.query_one(SearchLine)
+        assert not line.children, "a log that is turned past pays nothing for it"
+        app.view.action_search()
+        for key in ("4", "2"):
+            app.simulate_key(key)  # at once: what is typed is for the line
+        await settle(pilot)
+        assert line.query_one(Input).value == "42" and len(line.children) == 3
+        await pilot.press("enter")
+        await settle(pilot)
+        app.view.action_search()
+        await settle(pilot)
+        assert app.view.here_number == 42 and len(line.children) == 3
