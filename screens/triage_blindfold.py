@@ -8,7 +8,7 @@ from engine.layout import LogFile
 from engine.state import RunState
 from engine.text import clean_line
 from engine.triage.blind import HIDDEN, Blindfold
-from engine.trial_state import TrialState
+from engine.trial_state import EarlierRun, TrialState
 
 
 class Cover:
@@ -44,9 +44,18 @@ class Cover:
             tokens_in=None,
             tokens_cached=None,
             tokens_out=None,
+            tokens_cache_written=None,
+            tokens_reasoning=None,
             cost_usd=None,
+            cost_partial=False,
+            cost_source="",
             discarded_cost_usd=None,
+            discarded_cost_partial=False,
+            earlier=[self._earlier(run) for run in trial.earlier],
         )
+
+    def _earlier(self, run: EarlierRun) -> EarlierRun:
+        return msgspec.structs.replace(run, cost_usd=None, cost_partial=False, reason=self.text(run.reason), folder="")
 
     def log(self, log: LogFile) -> str:
         if self.on and log.kind == "agent":

@@ -17,6 +17,7 @@ from screens import triage_head as head
 from screens.deck_screen import DeckScreen
 from screens.question_screen import Answer, QuestionScreen
 from screens.read_only import refused
+from screens.run_facts import read_only_badge
 from screens.soon import Soon
 from screens.source import RunSource
 from screens.triage_actions import TRIAGE, TRIAGE_HELP
@@ -235,7 +236,7 @@ class TriageScreen(DeckScreen[None]):
             return
         run = head.run_name(self.source, self.cover)
         wide = self.size.width >= NARROW
-        right = head.standing(self.desk, self.walk, self.deciding, self.cover)
+        right = [*read_only_badge(self.app), *head.standing(self.desk, self.walk, self.deciding, self.cover)]
         if wide:
             right.append((f"   {head.order(self.cover, self.undecided_only)}", "deck--dim"))
         self.query_one(Breadcrumbs).set(["runs", run, "triage"] if wide else ["triage", run], right)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine import trial_state
 from engine.events import ArmInfo
 from engine.text import clean_line
+from engine.triage.blind import HIDDEN
 from engine.trial_state import ServiceUse, TrialState
 from screens import format as fmt
 from screens.pieces import Pieces, fit
@@ -135,7 +136,10 @@ def _agent(trial: TrialState, arm: ArmInfo | None, width: int) -> list[Pieces]:
     if trial.timed_out:
         said.append(("  ▲ out of time", "deck--warn"))
     rows = [_row("agent", *said)]
-    if trial.steps or trial.tokens_in is not None:
+    hidden = trial.arm == HIDDEN
+    if hidden:
+        rows += [_row("tokens", (HIDDEN, "")), _row("steps", (str(trial.steps), ""))]
+    elif trial.steps or trial.tokens_in is not None:
         cached = f", {tokens(trial.tokens_cached)} of them cached" if trial.tokens_cached is not None else ""
         rows.append(_row("tokens", (f"{tokens(trial.tokens_in)} in{cached}, {tokens(trial.tokens_out)} out", "")))
         parts = [(trial.tokens_cache_written, "written to the cache"), (trial.tokens_reasoning, "reasoning")]
@@ -146,7 +150,7 @@ def _agent(trial: TrialState, arm: ArmInfo | None, width: int) -> list[Pieces]:
     known = f", from {trial.cost_source}" if trial.cost_source else ""
     cost = "unknown" if trial.cost_usd is None else fmt.spent(trial.cost_usd, partial=trial.cost_partial)
     partly = ", part of it is unknown" if trial.cost_partial and trial.cost_usd is not None else ""
-    rows.append(_row("cost", (cost, ""), (known + partly, "deck--dim")))
+    rows.append(_row("cost", (HIDDEN if hidden else cost, ""), (known + partly, "deck--dim")))
     if trial.discarded_cost_usd is not None:
         text = fmt.spent(trial.discarded_cost_usd, partial=trial.discarded_cost_partial)
         rows.append(_row("", (f"{text} in interrupted runs of it", "deck--dim")))

@@ -15,7 +15,7 @@ from screens.triage_screen import TriageScreen
 from screens.trial_screen import TrialScreen
 from screens.widgets.log_view import LogView as LogWidget
 from tests.screens import fake_run, fake_trial
-from tests.screens.deck import opened, read_and_painted, screen_text, until
+from tests.screens.deck import opened, read_and_painted, screen_lines, screen_text, until
 
 pytestmark = pytest.mark.anyio
 
@@ -63,6 +63,7 @@ async def test_a_read_only_console_labels_nothing_and_says_so(tmp_path: Path) ->
         screen = app.screen
         assert isinstance(screen, TriageScreen)
         await until(pilot, lambda: screen.walk.current is not None, "there is a trial")
+        assert "read-only" in screen_lines(app)[0]
         for key in ("i", "s", "u"):
             await pilot.press(key)
             await until(pilot, lambda: "read-only: nothing is labelled" in screen_text(app), "it is said")

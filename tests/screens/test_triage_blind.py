@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from engine import events as ev
 from engine.state import RunState
 from engine.triage.causes import Cause
+from engine.trial_state import EarlierRun, TrialState
 from screens.question_screen import QuestionScreen
 from screens.triage_blindfold import Cover
 from screens.triage_screen import TriageScreen
+from screens.trial_facts import facts
 from tests.screens import fake_triage
 from tests.screens.deck import screen_text, until
 from tests.screens.fake_triage import FAILURES, OOM, by_others, labels_in, settle, triage_opened, written
@@ -127,6 +131,24 @@ def test_off_it_changes_nothing() -> None:
     cover.on = True
     assert "sonnet" not in cover.text(f"{OOM} of sonnet-5.5")
     assert cover.trial(state.trials[OOM]).cost_usd is None
+
+
+def test_every_price_and_every_count_of_tokens_is_hidden() -> None:
+    """Models are known by them, whatever kind of tokens they are counted in, and by what an earlier run cost."""
+    state = RunState()
+    state.apply_all(fake_triage.story())
+    cover = Cover(state)
+    cover.on = True
+    telling = [name for name in TrialState.__struct_fields__ if "cost" in name or "tokens" in name]
+    given: dict[str, Any] = dict.fromkeys(telling, 1)
+    earlier = EarlierRun(run_number=1, state="failed", reason="sonnet-5.5 went", folder="x", cost_usd=2.0)
+    shown = cover.trial(msgspec.structs.replace(state.trials[OOM], **given, earlier=[earlier]))
+    assert not [name for name in telling if getattr(shown, name)]
+    assert (shown.earlier[0].cost_usd, shown.earlier[0].folder) == (None, "") and "sonnet" not in shown.earlier[
+        0
+    ].reason
+    text = "".join(piece for line in facts(shown, 120) for pieces in line for piece, _ in pieces)
+    assert "cost       ▒▒▒" in text and "tokens     ▒▒▒" in text and "unknown" not in text
 
 
 def test_arms_that_are_planned_later_are_hidden_too() -> None:
