@@ -30,7 +30,8 @@ RATE = 20_000
 LOAD_SEC, QUICK_LOAD_SEC = 40.0, 20.0
 IDLE_SEC, QUICK_IDLE_SEC = 20.0, 20.0
 START_SEC = 30.0
-SETTLE_SEC = 4.0
+SETTLE_SEC = 12.0
+"""The notice that a run has ended stays for ten seconds, and goes by itself."""
 KEYS = (b"j", b"k", b"\x1b[B", b"\x1b[A")
 KEY_PAUSE_SEC = (0.05, 0.15)
 EDGE_SEC = 2.0
