@@ -31,6 +31,11 @@ class FilterState(Lines):
     def make(self, width: int) -> list[Line]:
         return [(self.left, [*self.right, (" ", "")])]
 
+    def stand(self, beside: bool) -> None:
+        """Beside the input, or in its place. Not by a class, for which a key would wait: it costs all styles of the bar."""
+        styles = self.styles
+        styles.width, styles.min_width, styles.max_width = ("auto", 42, "60%") if beside else ("1fr", None, None)
+
     def on_click(self) -> None:
         bar = self.parent
         if isinstance(bar, FilterBar):
@@ -167,7 +172,7 @@ class FilterBar(Horizontal):
         elif not self.editing and not self.text and not self.problems:
             left += [(self.everything, "deck--faint")]
         state.left, state.right = left, [] if self.error else self.right
-        self.set_class(self.editing, "editing")
+        state.stand(beside=self.editing)
         self.query_one(FilterMark).display = self.editing
         state.show()
 
