@@ -32,7 +32,7 @@ class FilterState(Lines):
         return [(self.left, [*self.right, (" ", "")])]
 
     def stand(self, beside: bool) -> None:
-        """Beside the input, or in its place. Not by a class, for which a key would wait: it costs all styles of the bar."""
+        """Beside the input, or in its place. Not by a class: it costs all styles of the bar, and a key waits."""
         styles = self.styles
         styles.width, styles.min_width, styles.max_width = ("auto", 42, "60%") if beside else ("1fr", None, None)
 
