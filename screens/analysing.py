@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from engine.analysis.analysis import Analysis, analyse
 from engine.analysis.arms import arm_refs, select
@@ -59,8 +60,8 @@ class Analysing(RunsTogether):
         wish = self.wish
         return (replace(wish, weights={}), tuple(wish.weights.items()))
 
-    def ask(self, **changed: object) -> None:
-        self.wish = replace(self.wish, **changed)  # type: ignore[arg-type]
+    def ask(self, **changed: Any) -> None:
+        self.wish = replace(self.wish, **changed)
 
     def job(self, labels_of: LabelsOf, *, read: bool) -> Callable[[], Analysed]:
         """To be called in a thread; labels are taken now. `read`: sessions are read anew."""
