@@ -21,10 +21,10 @@ from engine.analysis.as_text import comparison_lines
 from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
 from engine.analysis.from_csv import CsvArms, check_common, read_csv
 from engine.analysis.given_families import FamiliesInvalid, families_in
+from engine.analysis.labels import Labels
 from engine.analysis.record_text import Record
 from engine.analysis.report import Report, make_report, report_document, source_line
 from engine.analysis.run_differences import question_words
-from engine.analysis.sensitivity import Labels
 from engine.events import RunPlanned, TaskSetInfo, now
 from engine.json_document import json_document
 from engine.readers.open_run import open_run

@@ -10,7 +10,7 @@ from typing import Any
 from engine.analysis.analysis import Analysis, analyse
 from engine.analysis.arms import arm_refs, select
 from engine.analysis.given_families import CATEGORY, read_families
-from engine.analysis.sensitivity import Labels
+from engine.analysis.labels import Labels
 from engine.analysis.trial_facts import Seen, arms_of_runs, source_lines
 from engine.tables.review_table import read_reviews
 from engine.text import clean_line

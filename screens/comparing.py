@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from engine.analysis.arms import Arm, ArmRef, ArmTrials, NoSuchArm, arm_refs, pick, trials_of
 from engine.analysis.compare_arms import Compared, TasksDiffer, compare_arms
 from engine.analysis.given_families import families_in
+from engine.analysis.labels import Labels
 from engine.analysis.movers import Mover, movers
 from engine.analysis.pairs import Attempts
-from engine.analysis.sensitivity import Labels
 from engine.runs.card_words import card_words
 from engine.text import clean_line
 from screens.runs_together import LabelsOf, RunsTogether

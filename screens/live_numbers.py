@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from time import perf_counter
 
-from engine.analysis.sensitivity import Labels
+from engine.analysis.labels import Labels
 from screens import compare_facts
 from screens import format as fmt
 from screens.deck_screen import DeckScreen

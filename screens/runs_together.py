@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from engine.analysis.sensitivity import Labels
+from engine.analysis.labels import Labels
 from engine.text import clean_line
 from screens.source import RunSource
 

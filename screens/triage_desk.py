@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.analysis.sensitivity import Labels
+from engine.analysis.labels import Labels
 from engine.triage.causes import Cause
 from engine.triage.label_book import LabelBook
 from engine.triage.labels import Label

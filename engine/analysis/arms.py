@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from engine.analysis.from_state import outcomes_of
+from engine.analysis.labels import INFRASTRUCTURE, Labels
 from engine.analysis.outcomes import TrialOutcome
-from engine.analysis.sensitivity import INFRASTRUCTURE, Labels
 from engine.events import ArmInfo
 from engine.state import RunState
 from engine.trial_state import TrialState

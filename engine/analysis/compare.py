@@ -12,6 +12,7 @@ from engine.analysis.bootstrap import DRAWS, SEED
 from engine.analysis.cascade import Cascade, cascade
 from engine.analysis.cost import cost, cost_interval
 from engine.analysis.hierarchical import FamilyDifference, family_difference
+from engine.analysis.labels import Labels
 from engine.analysis.mcnemar import McNemar, mcnemar
 from engine.analysis.outcomes import TrialOutcome, assigned, only_first_attempts
 from engine.analysis.pairs import (
@@ -28,7 +29,7 @@ from engine.analysis.pairs import (
 from engine.analysis.pass_at_k import PassAtK, pass_at_k
 from engine.analysis.power import Power, detectable, detectable_from_discordance
 from engine.analysis.rates import LIVE_DRAWS, arm_rate, count, live_rate
-from engine.analysis.sensitivity import Labels, SensitivityView, sensitivity
+from engine.analysis.sensitivity import SensitivityView, sensitivity
 from engine.analysis.wording import listed, many
 
 _MOST_K = 10

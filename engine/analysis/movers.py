@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from engine.analysis.labels import AMBIGUOUS, INFRASTRUCTURE, Labels
 from engine.analysis.outcomes import TrialOutcome, attempts_by_task
 from engine.analysis.pairs import form_pairs
-from engine.analysis.sensitivity import AMBIGUOUS, INFRASTRUCTURE, Labels
 
 
 class Mover(msgspec.Struct, frozen=True, kw_only=True):

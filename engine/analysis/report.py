@@ -13,11 +13,11 @@ from engine.analysis.arms import ArmTrials
 from engine.analysis.as_text import warnings
 from engine.analysis.compare import Comparison
 from engine.analysis.compare_arms import Compared, Standing
+from engine.analysis.labels import Labels
 from engine.analysis.movers import Mover, movers
 from engine.analysis.outcomes import TrialOutcome, only_first_attempts
 from engine.analysis.pairs import Attempts, form_pairs
 from engine.analysis.run_differences import question_words
-from engine.analysis.sensitivity import Labels
 from engine.json_document import json_document
 from engine.state import RunState
 from engine.version import VERSION

@@ -11,13 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from engine.analysis.bootstrap import DRAWS, SEED
+from engine.analysis.labels import AMBIGUOUS, INFRASTRUCTURE, Labels
 from engine.analysis.outcomes import TrialOutcome, attempts_by_task
 from engine.analysis.pairs import difference, form_pairs
-
-Labels = Mapping[tuple[str, str, int], str]
-
-INFRASTRUCTURE = "infrastructure"
-AMBIGUOUS = "ambiguous"
 
 AS_ASSIGNED = "as assigned"
 INFRASTRUCTURE_EXCLUDED = "infrastructure excluded"

@@ -9,8 +9,8 @@ from datetime import datetime
 import msgspec
 
 from engine.analysis.arms import Arm, ArmRef, ArmTrials, arm_refs, joined, names, trials_of
+from engine.analysis.labels import Labels
 from engine.analysis.outcomes import TrialOutcome, attempts_by_task
-from engine.analysis.sensitivity import Labels
 from engine.events import ArmInfo, Endpoint
 from engine.json_document import json_document
 from engine.state import RunState

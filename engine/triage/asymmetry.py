@@ -9,8 +9,8 @@ from itertools import combinations
 
 import msgspec
 
+from engine.analysis.labels import Labels
 from engine.analysis.many_arms import holm
-from engine.analysis.sensitivity import Labels
 from engine.state import RunState
 from engine.triage.causes import Cause
 from engine.trial_state import FAILED, PASSED, REFUSED, UNSCORED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.analysis.sensitivity import Labels
+from engine.analysis.labels import Labels
 from engine.readers.open_run import OpenedRun
 from engine.state import RunState
 from engine.triage.causes import Cause
