@@ -13,6 +13,9 @@ from textual.pilot import Pilot
 
 from console.app import TrialDeckApp
 from engine import events as ev
+from screens.run_screen import RunScreen
+from screens.widgets.filter_bar import FilterBar
+from screens.widgets.trials_table import TrialsTable
 from tests.screens import fake_run
 
 PAUSES = 400
@@ -61,6 +64,23 @@ def read_and_painted(app: TrialDeckApp) -> bool:
     source = app.source
     known = source is not None and source.caught_up and source.liveness != "starting"
     return known and not app._dirty and not app._paint_waits and "reading" not in screen_text(app)
+
+
+def run_screen(app: TrialDeckApp) -> RunScreen:
+    assert isinstance(app.screen, RunScreen)
+    return app.screen
+
+
+def trials_table(app: TrialDeckApp) -> TrialsTable:
+    return app.screen.query_one(TrialsTable)
+
+
+async def type_filter(app: TrialDeckApp, pilot: Pilot[Any], text: str) -> None:
+    await pilot.press("slash")
+    app.screen.query_one(FilterBar).entry.value = text
+    await pilot.pause()
+    await pilot.press("enter")
+    await pilot.pause()
 
 
 async def append(app: TrialDeckApp, pilot: Pilot[Any], events: list[ev.Event]) -> None:

@@ -1,15 +1,12 @@
-"""Habits on the run screen: marks, holding, what is remembered, own keys, looking only, replay, large runs."""
+"""Habits on the run screen: holding, what is remembered, own keys, looking only, replay, large runs."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
-from textual.pilot import Pilot
 
 from console.app import TrialDeckApp
 from console.habits import Habits
@@ -20,13 +17,9 @@ from engine.issues import Code, Phase, Severity
 from screens import trial_rows
 from screens.question_screen import QuestionScreen
 from screens.run_memory import RunMemory
-from screens.run_screen import RunScreen
-from screens.run_sums import RunSums
 from screens.widgets.filter_bar import FilterBar
-from screens.widgets.trials_table import TrialsTable
 from tests.screens import fake_run
-from tests.screens.deck import opened, screen_lines, screen_text, until
-from tests.screens.mouse import drag
+from tests.screens.deck import opened, run_screen, screen_lines, screen_text, trials_table, type_filter, until
 
 pytestmark = pytest.mark.anyio
 A, B = "sonnet-5.5", "sol-6.1"
@@ -38,98 +31,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "state" / "trialdeck" / "runs"
 
 
-def run_screen(app: TrialDeckApp) -> RunScreen:
-    assert isinstance(app.screen, RunScreen)
-    return app.screen
-
-
-def table(app: TrialDeckApp) -> TrialsTable:
-    return app.screen.query_one(TrialsTable)
-
-
-async def type_filter(app: TrialDeckApp, pilot: Pilot[Any], text: str) -> None:
-    await pilot.press("slash")
-    app.screen.query_one(FilterBar).entry.value = text
-    await pilot.pause()
-    await pilot.press("enter")
-    await pilot.pause()
-
-
-# --- marks ---
-
-
-async def test_marks_by_mouse_are_counted_and_esc_lets_them_go(tmp_path: Path) -> None:
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        keys = table(app).keys
-        await pilot.click(TrialsTable, offset=(5, 1), control=True)
-        await pilot.click(TrialsTable, offset=(5, 4), shift=True)
-        assert run_screen(app).rows.marked == set(keys[:4]) and "4 marked" in screen_text(app)
-        await drag(pilot, table(app), (5, 6), (9, 7), (5, 8))
-        assert run_screen(app).rows.marked == {*keys[:4], *keys[5:8]} and "7 marked" in screen_text(app)
-        await pilot.press("escape")
-        assert not run_screen(app).rows.marked and "marked" not in screen_lines(app)[5]
-
-
-async def test_a_groups_title_is_marked_with_ctrl_as_a_whole_and_passed_over_by_a_drag(tmp_path: Path) -> None:
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        await pilot.press("g", "g", "home")
-        await pilot.click(TrialsTable, offset=(5, 1), control=True)
-        rows = run_screen(app).rows
-        assert rows.marked == {trial for trial in rows.state.trials if rows.group_of(trial) == table(app).keys[0]}
-        await pilot.press("escape")
-        await drag(pilot, table(app), (5, 1), (5, 3))
-        assert rows.marked == set(table(app).keys[1:3])
-
-
-async def test_ranges_all_shown_and_the_inverse_are_marked(tmp_path: Path) -> None:
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        rows = run_screen(app).rows
-        await pilot.press("space", "down", "down", "V")
-        assert rows.marked == set(rows.keys[:4])
-        await pilot.press("escape")
-        assert not rows.marked
-        await pilot.press("home", "shift+down", "shift+down")
-        assert rows.marked == set(rows.keys[:3])
-        await pilot.press("I")
-        assert rows.marked == set(rows.keys[3:])
-        await type_filter(app, pilot, "state:passed")
-        await pilot.press("escape", "slash")
-        await until(pilot, lambda: app.screen.query_one(FilterBar).editing)
-
-
-async def test_mark_all_marks_what_the_filter_shows(tmp_path: Path) -> None:
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        await type_filter(app, pilot, "state:passed")
-        await pilot.press("M")
-        rows = run_screen(app).rows
-        assert len(rows.marked) == rows.shown == 5
-        await type_filter(app, pilot, "marked:no")
-        assert rows.shown == 19
-        assert "5 marked" in screen_text(app)
-
-
-async def test_marked_trials_are_copied_and_saved_as_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    copied: list[str] = []
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
-        await pilot.press("space", "space", "y")
-        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
-        await pilot.press("i")
-        await until(pilot, lambda: bool(copied))
-        assert copied[0].split("\n") == run_screen(app).rows.keys[:2]
-        await pilot.press("y")
-        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
-        await pilot.press("c")
-        await until(pilot, lambda: len(copied) == 2)
-        assert copied[1].startswith(f"trialdeck replay {tmp_path / 'run'} t0000-sonnet-5.5-1\n")
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
-        await pilot.press("j")
-        await until(pilot, lambda: "saved as" in screen_text(app))
-    saved = msgspec.json.decode(next(tmp_path.glob("trialdeck-trials-*.json")).read_bytes())
-    assert [trial["trial"] for trial in saved] == copied[0].split("\n")
-    assert saved[0]["state"] == "unscored" and saved[0]["issues"] == ["image_build_failed"]
+# --- undecided failures ---
 
 
 async def test_u_goes_from_undecided_failure_to_undecided_failure(tmp_path: Path) -> None:
@@ -137,7 +39,7 @@ async def test_u_goes_from_undecided_failure_to_undecided_failure(tmp_path: Path
         rows = run_screen(app).rows
         seen = []
         for _ in range(6):
-            seen.append(table(app).cursor_key)
+            seen.append(trials_table(app).cursor_key)
             await pilot.press("u")
         states = [rows.state.trials[key or ""].state for key in seen]
         assert set(states) == {"failed", "unscored"} and seen[0] == seen[5]
@@ -198,7 +100,7 @@ async def test_filter_order_marks_and_cursor_are_as_they_were(tmp_path: Path, st
         await type_filter(app, pilot, "arm:b")
         await pilot.press("s", "down", "down", "space")
         rows = run_screen(app).rows
-        left = (rows.sort, rows.second, set(rows.marked), table(app).cursor_key)
+        left = (rows.sort, rows.second, set(rows.marked), trials_table(app).cursor_key)
     for thread in threading.enumerate():
         if thread.name == "remember a run":
             thread.join()
@@ -206,7 +108,7 @@ async def test_filter_order_marks_and_cursor_are_as_they_were(tmp_path: Path, st
     async with opened(tmp_path / "run", [], habits=habits) as (app, pilot):
         rows = run_screen(app).rows
         await until(pilot, lambda: rows.shown == 12)
-        assert (rows.sort, rows.second, rows.marked, table(app).cursor_key) == left
+        assert (rows.sort, rows.second, rows.marked, trials_table(app).cursor_key) == left
         assert app.screen.query_one(FilterBar).text == "arm:b"
         await pilot.press("slash", "ctrl+u", "up")
         assert app.screen.query_one(FilterBar).entry.value == "arm:b", "earlier filters are recalled"
@@ -318,35 +220,6 @@ async def test_a_large_run_is_arranged_between_keys(tmp_path: Path, monkeypatch:
         await until(pilot, lambda: not rows.groups and len(rows.keys) == 24)
 
 
-def test_sums_kept_trial_by_trial_are_those_of_the_whole_state() -> None:
-    from engine.state import RunState
-    from engine.time_to_go import time_to_go
-
-    state = RunState()
-    sums = RunSums(state)
-    for event in fake_run.story():
-        state.apply(event)
-        sums.update(state.take_dirty())
-        expected = state.cost_usd
-        assert sums.cost_usd == (pytest.approx(expected) if expected is not None else None)
-        eta = time_to_go(state, fake_run.at(1500))
-        assert sums.eta(fake_run.at(1500)) == (pytest.approx(eta) if eta is not None else None)
-
-
-def test_a_verdict_that_no_start_was_told_of_has_a_cost_that_may_be_unknown() -> None:
-    from engine.state import RunState
-
-    state = RunState()
-    for event in fake_run.plan(2):
-        state.apply(event)
-    one, two = list(state.trials)[:2]
-    for trial, cost in ((one, 0.5), (two, None)):
-        state.apply(ev.TrialFinished(trial=trial, outcome="scored", reward=1.0, passed=True, cost_usd=cost))
-    sums = RunSums(state)
-    sums.update(set(state.trials))
-    assert (sums.cost_usd, sums.cost_unknown) == (0.5, 1) == (state.cost_usd, state.cost_unknown)
-
-
 async def test_a_hidden_column_is_gone_and_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -358,27 +231,8 @@ async def test_a_hidden_column_is_gone_and_stays_so(tmp_path: Path, monkeypatch:
         await until(pilot, lambda: file.is_file() and "memory" in file.read_text())
     kept = Habits(read_settings(file), remembers=True)
     async with opened(tmp_path / "run", [], habits=kept) as (app, _):
-        assert table(app).hidden_columns == {"memory"}
+        assert trials_table(app).hidden_columns == {"memory"}
         assert "Show the column memory" in dict(run_screen(app).more_commands())
-
-
-@pytest.mark.parametrize("key", ["y", "e"])
-async def test_esc_on_a_question_copies_and_saves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    copied: list[str] = []
-    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
-        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
-        await pilot.press(key)
-        await until(pilot, lambda: isinstance(app.screen, QuestionScreen))
-        await pilot.press("escape")
-        await until(pilot, lambda: isinstance(app.screen, RunScreen))
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        assert "copied" not in screen_text(app) and "saved" not in screen_text(app)
-    assert not copied
-    assert not list(tmp_path.glob("trialdeck-trials-*"))
 
 
 async def test_how_a_held_run_stands_is_in_sight_on_a_narrow_screen(tmp_path: Path) -> None:

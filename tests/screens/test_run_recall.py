@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from console.app import TrialDeckApp
 from console.habits import Habits
-from screens.widgets.trials_table import TrialsTable
 from tests.screens import fake_run
-from tests.screens.deck import opened, screen_text, until
+from tests.screens.deck import opened, screen_text, trials_table, until
 
 pytestmark = pytest.mark.anyio
 
@@ -22,10 +20,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state"
 
 
-def table(app: TrialDeckApp) -> TrialsTable:
-    return app.screen.query_one(TrialsTable)
-
-
 @pytest.mark.parametrize(("goes_on", "row"), [(True, 0), (False, 20)])
 async def test_a_run_that_goes_on_opens_at_its_top_and_one_that_is_over_where_it_was_left(
     tmp_path: Path, state: Path, goes_on: bool, row: int
@@ -34,28 +28,28 @@ async def test_a_run_that_goes_on_opens_at_its_top_and_one_that_is_over_where_it
     habits = Habits(remembers=True)
     async with opened(tmp_path / "run", events, size=(80, 24), habits=habits) as (app, pilot):
         await pilot.press(*["down"] * 20)
-        left = table(app).cursor_key
+        left = trials_table(app).cursor_key
     for thread in threading.enumerate():
         if thread.name == "remember a run":
             thread.join()
     async with opened(tmp_path / "run", [], size=(80, 24), habits=habits) as (app, pilot):
-        await until(pilot, lambda: table(app).cursor_row == row, "the cursor is where one looks")
+        await until(pilot, lambda: trials_table(app).cursor_row == row, "the cursor is where one looks")
         text = screen_text(app)
         assert ("● agent" in text) is goes_on, "what runs is seen"
-        assert (table(app).cursor_key == left) is not goes_on
+        assert (trials_table(app).cursor_key == left) is not goes_on
         await pilot.press("down", "down", "down")
         await pilot.pause()
-        assert table(app).cursor_row == min(row + 3, 23), "it is only put there once"
+        assert trials_table(app).cursor_row == min(row + 3, 23), "it is only put there once"
 
 
 async def test_of_a_run_that_goes_on_a_row_of_the_first_page_is_where_it_was_left(tmp_path: Path, state: Path) -> None:
     habits = Habits(remembers=True)
     async with opened(tmp_path / "run", fake_run.story(), size=(80, 24), habits=habits) as (app, pilot):
         await pilot.press("down", "down")
-        left = table(app).cursor_key
+        left = trials_table(app).cursor_key
     for thread in threading.enumerate():
         if thread.name == "remember a run":
             thread.join()
     async with opened(tmp_path / "run", [], size=(80, 24), habits=habits) as (app, pilot):
-        await until(pilot, lambda: table(app).cursor_key == left, "the cursor is where it was")
-        assert table(app).cursor_row == 2 and table(app).scroll_offset.y == 0
+        await until(pilot, lambda: trials_table(app).cursor_key == left, "the cursor is where it was")
+        assert trials_table(app).cursor_row == 2 and trials_table(app).scroll_offset.y == 0

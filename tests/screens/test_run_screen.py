@@ -9,7 +9,6 @@ import pytest
 from textual import events
 from textual.strip import Strip
 
-from console.app import TrialDeckApp
 from engine import events as ev
 from engine.issues import Code, Phase, Severity
 from screens.run_screen import RunScreen
@@ -19,14 +18,10 @@ from screens.widgets.run_header import RunHeader
 from screens.widgets.trials_table import TrialsTable
 from screens.widgets.warnings_feed import WarningsFeed, told
 from tests.screens import fake_run
-from tests.screens.deck import append, opened, screen_lines, screen_text, until
+from tests.screens.deck import append, opened, screen_lines, screen_text, trials_table, until
 
 pytestmark = pytest.mark.anyio
 A, B = "sonnet-5.5", "sol-6.1"
-
-
-def table(app: TrialDeckApp) -> TrialsTable:
-    return app.screen.query_one(TrialsTable)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 10), (20, 5)])
@@ -54,13 +49,13 @@ async def test_at_80_by_24_the_header_folds_and_warnings_become_a_count(tmp_path
 async def test_the_cursor_stays_on_its_trial_while_rows_move(tmp_path: Path) -> None:
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
         await pilot.press("down", "down")
-        key = table(app).cursor_key
+        key = trials_table(app).cursor_key
         assert key is not None and app.source is not None
         for press in ("s", "s", "r", "S", "g", "g", "g", "g"):
             await pilot.press(press)
-            assert table(app).cursor_key == key, press
+            assert trials_table(app).cursor_key == key, press
         await append(app, pilot, fake_run.ended(key, 1500, True))
-        assert table(app).cursor_key == key
+        assert trials_table(app).cursor_key == key
         line = next(line for line in screen_lines(app) if line.startswith("›"))
         assert "✓ passed" in line
 
@@ -68,11 +63,11 @@ async def test_the_cursor_stays_on_its_trial_while_rows_move(tmp_path: Path) -> 
 async def test_the_cursor_comes_back_to_its_trial_when_the_filter_goes(tmp_path: Path) -> None:
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
         await pilot.press("down", "down", "down")
-        key = table(app).cursor_key
+        key = trials_table(app).cursor_key
         await pilot.press("slash", *"hello", "enter")
-        assert table(app).cursor_key != key and "hello-world" in screen_text(app)
+        assert trials_table(app).cursor_key != key and "hello-world" in screen_text(app)
         await pilot.press("escape")
-        assert table(app).cursor_key == key
+        assert trials_table(app).cursor_key == key
 
 
 async def test_a_filter_is_seen_kept_changed_and_given_up(tmp_path: Path) -> None:
@@ -150,8 +145,8 @@ async def test_a_warning_jumps_to_its_trial_even_out_of_a_filter(tmp_path: Path)
         await pilot.press("slash", *"hello", "enter", "w")
         await until(pilot, lambda: app.screen.query_one(WarningsFeed).has_focus)
         await pilot.press("end", "enter")
-        assert table(app).cursor_key == fake_run.trial_id(0, A, 1)
-        assert table(app).has_focus and "24 of 24" in screen_text(app)
+        assert trials_table(app).cursor_key == fake_run.trial_id(0, A, 1)
+        assert trials_table(app).has_focus and "24 of 24" in screen_text(app)
         assert "warnings (4)" in screen_text(app), "all are read now"
 
 
@@ -195,7 +190,7 @@ async def test_nothing_from_a_task_reaches_the_terminal_as_a_control_code_or_mar
 async def test_an_event_paints_only_the_rows_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
         painted: list[int] = []
-        widget = table(app)
+        widget = trials_table(app)
         await until(pilot, lambda: screen_text(app).count("?") >= 5, "the causes are proposed")
         original = widget.render_line
 
@@ -251,20 +246,20 @@ async def test_a_group_is_marked_as_a_whole_and_unmarked_again(tmp_path: Path) -
 async def test_n_goes_from_problem_to_problem_and_round(tmp_path: Path) -> None:
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
         await pilot.press("home")
-        first = table(app).cursor_key
+        first = trials_table(app).cursor_key
         seen = []
         for _ in range(6):
             await pilot.press("n")
-            seen.append(table(app).cursor_key)
+            seen.append(trials_table(app).cursor_key)
         assert len(set(seen)) == 6 and seen[-1] == first
         await pilot.press("N")
-        assert table(app).cursor_key == seen[-2]
+        assert trials_table(app).cursor_key == seen[-2]
 
 
 async def test_the_next_trial_is_the_next_row_of_the_table(tmp_path: Path) -> None:
     async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
         await pilot.press("s", "slash", *"arm:b", "enter", "home")
-        rows = list(table(app).keys)
+        rows = list(trials_table(app).keys)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, TrialScreen) and app.screen.is_mounted, "the trial is open")
         await pilot.press("right_square_bracket")
@@ -305,7 +300,11 @@ async def test_what_is_typed_fast_after_the_slash_goes_into_the_filter(tmp_path:
         for char in "/g s /x/":
             app.post_message(events.Key(_name(char), char))
         await until(pilot, lambda: app.screen.query_one(FilterBar).text == "g s /x/", "all of it is in the filter")
-        assert not table(app).rows.marked and not table(app).rows.grouping and table(app).rows.sort == "state"
+        assert (
+            not trials_table(app).rows.marked
+            and not trials_table(app).rows.grouping
+            and trials_table(app).rows.sort == "state"
+        )
 
 
 def _name(char: str) -> str:
