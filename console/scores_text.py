@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from engine.analysis.as_csv import safe_cell
+from engine.analysis.safe_cell import safe_cell
 from engine.scorebook.record import FACTS, Kind, Record
 from engine.scorebook.store import Score
 

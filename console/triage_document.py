@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 from console.triage_facts import Triage
-from engine.analysis.as_csv import safe_cell
+from engine.analysis.safe_cell import safe_cell
 from engine.text import clean, clean_line
 from engine.triage.agreement import agreements
 from engine.triage.asymmetry import asymmetries, causes_by_arm, proposals_by_arm

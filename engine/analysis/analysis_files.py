@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from engine.analysis.analysis import Analysis
 from engine.analysis.analysis_svg import analysis_svg
 from engine.analysis.analysis_text import analysis_lines, analysis_sections, note_lines
-from engine.analysis.as_csv import safe_cell
 from engine.analysis.as_html import page
 from engine.analysis.as_markdown import escaped
 from engine.analysis.as_svg import text_of
+from engine.analysis.safe_cell import safe_cell
 from engine.json_document import json_document
 
 WIDTH = 100

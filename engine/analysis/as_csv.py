@@ -1,7 +1,4 @@
-"""A comparison as CSV: a line of provenance after another, each begun by `#`, then one row a task.
-
-Nothing in it is a formula: text that a spreadsheet would take for one is begun by an apostrophe.
-"""
+"""A comparison as CSV: a line of provenance after another, each begun by `#`, then one row a task."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.analysis.as_text import difference_line, family_line, mcnemar_line, rate_line, sides
 from engine.analysis.report import PairRow, Report, source_line
+from engine.analysis.safe_cell import safe_cell
 from engine.text import clean_line
 
 COLUMNS = (
@@ -35,13 +33,6 @@ _OUTCOMES = {
     (False, True): "B only",
     (False, False): "neither",
 }
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
-
-
-def safe_cell(text: str) -> str:
-    """One line of plain text, whatever program opens it."""
-    text = clean_line(text)
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def report_csv(report: Report) -> str:

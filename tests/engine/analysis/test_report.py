@@ -13,13 +13,14 @@ import msgspec
 import pytest
 
 from engine.analysis.arms import arm_refs, one_each, trials_of
-from engine.analysis.as_csv import report_csv, safe_cell
+from engine.analysis.as_csv import report_csv
 from engine.analysis.as_html import report_html
 from engine.analysis.as_markdown import report_markdown
 from engine.analysis.as_svg import report_svg
 from engine.analysis.compare_arms import compare_arms
 from engine.analysis.pass_at_k import pass_at_k
 from engine.analysis.report import Report, make_report, report_json
+from engine.analysis.safe_cell import safe_cell
 from tests.engine.analysis.making import trial
 from tests.engine.analysis.test_arms import run
 
