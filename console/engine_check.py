@@ -7,16 +7,18 @@ import json
 import socket
 import subprocess
 from contextlib import closing
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
+from urllib.parse import quote, urlsplit
 
 import psutil
 
 from engine.environments.docker.endpoint import Endpoint, find_endpoint, is_here
+from engine.environments.docker.labels import RUN
 from engine.events import HostInfo
 
 ANSWER_SEC = 10.0
 COMPOSE_SEC = 15.0
+SHORT_ID = 12
 
 
 class NoEngine(Exception):
@@ -93,10 +95,31 @@ def _connection(endpoint: Endpoint) -> http.client.HTTPConnection:
     return http.client.HTTPSConnection(str(place.hostname), place.port, timeout=ANSWER_SEC, context=context)
 
 
+def containers_of(run: str, engine_name: str) -> set[str] | None:
+    """The short ids of a run's containers that still are on the engine, stopped ones too. None where nobody can tell:
+    no engine answers, or it is not the one of that name, on which the run was made."""
+    chosen = quote(json.dumps({"label": [f"{RUN}={run}"]}))
+    try:
+        endpoint = find_endpoint()
+        if str(_info(endpoint).get("Name", "")) != engine_name:
+            return None
+        told = _ask(endpoint, f"/containers/json?all=1&filters={chosen}", list)
+    except (NoEngine, ValueError):
+        return None
+    return {str(one.get("Id", ""))[:SHORT_ID] for one in told if isinstance(one, dict)}
+
+
 def _info(endpoint: Endpoint) -> dict[str, Any]:
+    return _ask(endpoint, "/info", dict)
+
+
+_Told = TypeVar("_Told", dict[str, Any], list[Any])
+
+
+def _ask(endpoint: Endpoint, place: str, kind: type[_Told]) -> _Told:
     try:
         with closing(_connection(endpoint)) as connection:
-            connection.request("GET", "/info")
+            connection.request("GET", place)
             answer = connection.getresponse()
             found = json.loads(answer.read())
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -105,6 +128,6 @@ def _info(endpoint: Endpoint) -> dict[str, Any]:
             f"no Docker engine answers at {endpoint.host} ({reason}); start it, set DOCKER_HOST, or let `./dev setup` "
             "install one; a recorded run can be seen without: `trialdeck watch sample_runs/recorded/demo`"
         ) from None
-    if answer.status != 200 or not isinstance(found, dict):
+    if answer.status != 200 or not isinstance(found, kind):
         raise NoEngine(f"the Docker engine at {endpoint.host} is not usable: {found}")
     return found

@@ -23,6 +23,11 @@ def show(
     """Show a run: arms with their denominators, trials, issues, cost, and the comparison of its arms."""
     folder = find_run(run, runs_dir)
     state, condition = load(folder)
+    kept = any(trial.kept or trial.kept_gone for trial in state.trials.values())
+    if kept:
+        from console.kept_up import kept_lines, note_removed_by_hand
+
+        note_removed_by_hand(state)
     out = Out()
     if as_json:
         from console.show_document import show_document
@@ -41,5 +46,6 @@ def show(
     issues = issue_lines(state)
     out.lines([*issues, ""] if issues else [])
     out.lines(summary_lines(state, folder, alive=condition.state not in AT_AN_END)[:-1])
+    out.lines(kept_lines(state) if kept else [])
     comparison = comparison_text(state, out.width)
     out.lines(["", *comparison] if comparison else [])

@@ -90,7 +90,11 @@ class Made:
         self.run = f"sweep-test-{secrets.token_hex(4)}"
         dead = f"999999999:1:{labels.owner().rsplit(':', 1)[1]}"
         self.dead = self._volume("dead", dead)
-        self.kept = self._volume("kept", dead, **{labels.KEPT: "1", labels.PROJECT: "kept"})
+        self.kept = self._volume("kept", dead, **{labels.KEPT: "1", labels.PROJECT: f"{self.run}-kept"})
+        self.box = f"{self.run}-box"
+        marks = (f"{labels.PROJECT}={self.run}-kept", f"{labels.OWNER}={dead}", f"{labels.HOST}={labels.host()}")
+        marked = (word for mark in (*marks, f"{labels.RUN}={self.run}") for word in ("--label", mark))
+        docker("create", "--name", self.box, *marked, "debian:bookworm-slim", "true")
         self.live = self._volume("live", labels.owner())
         self.elsewhere = self._volume("elsewhere", dead, **{labels.HOST: "another-host"})
         self.foreign = f"{self.run}-foreign"
@@ -117,6 +121,7 @@ def docker(*words: str) -> str:
 def made() -> Iterator[Made]:
     found = Made()
     yield found
+    docker("rm", "-f", found.box)
     for name in found.there:
         docker("volume", "rm", "-f", name)
 
@@ -136,4 +141,13 @@ def test_only_what_a_dead_run_left_goes(made: Made, capsys: pytest.CaptureFixtur
 def test_what_was_kept_goes_when_asked_for(made: Made) -> None:
     everything = made.there
     sweep(include_kept=True, run=made.run)
+    assert made.there == everything - {made.dead, made.kept}
+
+
+@pytest.mark.docker
+def test_what_is_left_of_a_kept_one_whose_containers_were_removed_by_hand_goes_unasked(made: Made) -> None:
+    """Its network would hold an address range for ever, and nobody can have a shell in it."""
+    docker("rm", "-f", made.box)
+    everything = made.there
+    sweep(run=made.run)
     assert made.there == everything - {made.dead, made.kept}
