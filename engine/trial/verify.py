@@ -296,12 +296,13 @@ def _raise_result_issue(record: Record, reading: RewardReading, result: ExecResu
     ended = "lost its environment" if not result.environment_alive else f"ended with exit code {code}"
     if result.out_of_memory:
         ended = "hit the memory limit"
-    if not result.environment_alive or result.out_of_memory or (code is not None and code > 128):
+    lost = not result.environment_alive and not result.out_of_memory  # by whom, the environment's own issue tells
+    if lost or result.out_of_memory or (code is not None and code > 128):
         record.issue(
             Issue(
                 Severity.ERROR,
                 Phase.VERIFY,
-                Code.VERIFIER_CRASHED,
+                Code.ENVIRONMENT_DIED if lost else Code.VERIFIER_CRASHED,
                 f"the verifier {ended} before it wrote a reward",
                 (output,),
             )

@@ -237,6 +237,7 @@ class DockerEnvironment(ABC):
         if (end.exit_code == KILLED and not end.timed_out) or end.exit_code is None:
             await self._watch.dies_within(service, DEATH_SHOWS_SEC)
         if not self._watch.alive(service):
+            await self._watch.hears_of_death(service)
             return False
         if end.exit_code is not None and self._watch.views.get(service) is not None:
             return True
@@ -379,6 +380,7 @@ class DockerEnvironment(ABC):
     async def down(self) -> list[str]:
         if self._kept:
             return []
+        await self._watch.all_told()
         self._watch.closed = True
         containers = list(self._watch.containers.values())
         self._shop.sampler.remove([container.id for container in containers])

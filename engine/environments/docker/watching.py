@@ -25,6 +25,7 @@ from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.tasks.task import MAIN
 
 TELL_SEC = 5.0
+HEARD_SEC = 2.0
 END_SEC = 3.0
 DEATH_STEP_SEC = 0.03
 LOG_CHARS = 4000
@@ -56,6 +57,8 @@ class Watch:
         self._memory_hits: dict[str, int] = {}
         self._last_hit: dict[str, int] = {}
         self._memory_told: set[tuple[str, Phase]] = set()
+        self._being_told = 0
+        self._all_told = anyio.Event()
         shop.events.listen(project, self._on_event)
 
     def close(self) -> None:
@@ -103,6 +106,14 @@ class Watch:
         while self.alive(service) and time.monotonic() < until:
             self.changed = anyio.Event()
             with anyio.move_on_after(DEATH_STEP_SEC):
+                await self.changed.wait()
+
+    async def hears_of_death(self, service: str) -> None:
+        """The kernel shows a death before the daemon tells of it: waits for that, so that it is booked under the phase
+        in which it happened."""
+        with anyio.move_on_after(HEARD_SEC):
+            while service not in self.dead:
+                self.changed = anyio.Event()
                 await self.changed.wait()
 
     def memory_hits(self, service: str) -> int:
@@ -183,6 +194,7 @@ class Watch:
                 )
             )
         if self.ready and not self.closed and service not in self.ending and event.action in ("die", "oom"):
+            self._being_told += 1
             self._shop.in_background(self._tell, event)
 
     async def _started_again(self, event: ContainerEvent) -> None:
@@ -195,12 +207,28 @@ class Watch:
     async def _tell(self, event: ContainerEvent) -> None:
         """An issue of something that nobody here caused, with what is known about it."""
         phase = self.phase
-        with anyio.move_on_after(TELL_SEC), suppress(EngineCallFailed):
-            container = await inspect(self._shop.engine, event.container)
-            if event.action == "oom":
+        try:
+            container = await self._as_it_is(event)
+            if container is not None and event.action == "oom":
                 self._tell_memory(container, phase)
-            else:
+            elif container is not None:
                 await self._tell_death(container, event, phase)
+        finally:
+            self._being_told -= 1
+            self._all_told.set()
+
+    async def _as_it_is(self, event: ContainerEvent) -> Container | None:
+        """A container that somebody removed by hand is told of as it was last seen."""
+        with anyio.move_on_after(TELL_SEC), suppress(EngineCallFailed):
+            return await inspect(self._shop.engine, event.container)
+        return next((one for one in self.containers.values() if one.id == event.container), None)
+
+    async def all_told(self) -> None:
+        """Waits until what happened by itself has its issue; not for ever."""
+        with anyio.move_on_after(TELL_SEC):
+            while self._being_told:
+                self._all_told = anyio.Event()
+                await self._all_told.wait()
 
     def _tell_memory(self, container: Container, phase: Phase) -> None:
         """Once per service and phase: a process that dies of it again and again says nothing new."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from engine.environments.docker import watching
 from engine.environments.docker.containers import Container
 from engine.environments.docker.daemon_events import ContainerEvent
+from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.watching import Watch
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import EnvironmentSpec
@@ -34,9 +36,17 @@ class Shop:
 
 
 async def told(
-    monkeypatch: pytest.MonkeyPatch, spec: EnvironmentSpec, dead: Container, *events: ContainerEvent, main: Container
+    monkeypatch: pytest.MonkeyPatch,
+    spec: EnvironmentSpec,
+    dead: Container,
+    *events: ContainerEvent,
+    main: Container,
+    removed: bool = False,
 ) -> list[Issue]:
     async def inspect(engine: object, identity: str) -> Container:
+        await anyio.lowlevel.checkpoint()
+        if removed:
+            raise EngineCallFailed(404, f"No such container: {identity}")
         return dead
 
     monkeypatch.setattr(watching, "inspect", inspect)
@@ -50,6 +60,8 @@ async def told(
         watch.ready = True
         for event in events:
             watch._on_event(event)
+        await watch.all_told()
+        group.cancel_scope.cancel()  # nothing is told any more once a trial takes its environment down
     return recorder.issues(Code.SERVICE_DIED)
 
 
@@ -107,3 +119,22 @@ async def test_a_sidecar_that_ends_well_is_told_only_where_it_takes_a_network_wi
     sharing = container(service="main", id="m" * 64, network_of=dead.id)
     (issue,) = await told(monkeypatch, spec, dead, event("die", 1, 0), main=sharing)
     assert issue.service == "db" and any("main" in fact.text for fact in issue.evidence)
+
+
+async def test_a_container_that_is_gone_altogether_is_told_of_as_it_was_last_seen(
+    monkeypatch: pytest.MonkeyPatch, spec: EnvironmentSpec
+) -> None:
+    """Case 25: somebody removed it by hand, and by now the daemon knows nothing of it."""
+    last_seen = container(id="c" * 64)
+    (issue,) = await told(monkeypatch, spec, last_seen, event("die", 1, 137), main=MAIN, removed=True)
+    assert issue.service == "db" and "137" in issue.message
+
+
+async def test_a_death_that_the_kernel_shows_first_waits_for_the_daemons_word(spec: EnvironmentSpec) -> None:
+    """Else it is told after its phase, or not at all."""
+    watch = Watch(spec, "project", Recorder(), cast(Workshop, Shop()))
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch.hears_of_death, "db")
+        await anyio.wait_all_tasks_blocked()
+        watch._on_event(event("die", 1, 137))
+    assert not watch.alive("db")

@@ -261,7 +261,6 @@ async def test_a_verifier_out_of_time_is_fatal_and_its_logs_are_kept(tmp_path: P
     ("reply", "words"),
     [
         ({"exit_code": 137, "out_of_memory": True}, "memory limit"),
-        ({"exit_code": None, "kills_environment": True}, "lost its environment"),
         ({"exit_code": 139}, "exit code 139"),
     ],
 )
@@ -271,6 +270,16 @@ async def test_a_verifier_that_crashed_is_told_apart(tmp_path: Path, reply: dict
     assert (await rig.trial()).outcome == "unscored"
     issue = rig.issue(Code.VERIFIER_CRASHED)
     assert issue.severity is Severity.ERROR and words in issue.message
+
+
+async def test_a_verifier_that_lost_its_environment_is_not_to_blame(tmp_path: Path) -> None:
+    """Case 25: somebody removed the container under it."""
+    rig = Rig(tmp_path, FRESH)
+    rig.provider.when("/tests/test.sh", exit_code=None, kills_environment=True)
+    assert (await rig.trial()).outcome == "unscored"
+    issue = rig.issue(Code.ENVIRONMENT_DIED)
+    assert (issue.severity, issue.phase) == (Severity.ERROR, Phase.VERIFY) and "lost its environment" in issue.message
+    assert Code.VERIFIER_CRASHED not in rig.codes
 
 
 async def test_our_record_of_the_output_wins_over_a_file_of_that_name(tmp_path: Path) -> None:
