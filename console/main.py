@@ -6,7 +6,7 @@ Exit codes: 0 every trial scored, 3 unscored trials, 2 wrong usage, 130 interrup
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -72,14 +72,22 @@ def start(
 
 
 def main() -> None:
-    """The entry point. Only the command that was asked for is imported, so that each starts fast."""
+    """The entry point."""
     import sys
 
-    first = sys.argv[1] if len(sys.argv) > 1 else ""
-    wanted = first if first in COMMANDS else None
-    add_commands(app, COMMANDS if wanted is None else (wanted,))
+    add_commands(app, asked_for(sys.argv[1:]))
     with clear_errors():
         app(prog_name="trialdeck")
+
+
+def asked_for(arguments: Sequence[str]) -> Sequence[str]:
+    """Only the command that was asked for is imported, so that each starts fast; all of them for the help, and where
+    a word may be meant for one."""
+    first = arguments[0] if arguments else ""
+    rest = arguments[2:] if first == "--runs-dir" else arguments[1:] if first.startswith("--runs-dir=") else arguments
+    if list(rest) in ([], ["--version"]):
+        return ()
+    return (rest[0],) if rest[0] in COMMANDS else COMMANDS
 
 
 def add_commands(program: typer.Typer, names: Iterable[str]) -> None:
