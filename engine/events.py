@@ -226,7 +226,7 @@ class ActivityChanged(Event, frozen=True, kw_only=True):
 
 
 class ServiceChanged(Event, frozen=True, kw_only=True):
-    """`state`: created, running, healthy, unhealthy, exited, oom, removed. `environment`: agent or verifier."""
+    """`state`: created, running, healthy, unhealthy, paused, exited, oom, removed. `environment`: agent or verifier."""
 
     trial: str
     service: str

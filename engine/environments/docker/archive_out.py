@@ -18,7 +18,7 @@ import anyio.to_thread
 import msgspec
 
 from engine.environments.docker.archive_in import TransferFailed, under_any
-from engine.environments.docker.containers import Container
+from engine.environments.docker.containers import Container, inspect
 from engine.environments.docker.engine_api import Engine, EngineCallFailed
 from engine.environments.docker.exec import ExecRequest, open_exec, run_exec
 from engine.environments.docker.host_view import HostView
@@ -147,6 +147,7 @@ class Download:
                     complete = await self._feed(unpacking, response.content.readany)
         except EngineCallFailed as error:
             if error.not_found and "no such container" not in error.message.lower():
+                await self._raise_if_going(error)
                 return Transfer(status="missing")
             if why := _no_such_path(error.message):
                 return Transfer(status="missing", skipped=(f"{source}: {why}",))
@@ -162,6 +163,11 @@ class Download:
         for relative in unpacking.missing_links:
             await self._alone(unpacking, relative, source)
         return await self._folder_done(unpacking, source)
+
+    async def _raise_if_going(self, said: EngineCallFailed) -> None:
+        """A container that somebody is removing has no files any more, which says nothing of those it had."""
+        if (await inspect(self._engine, self._container.id)).state in ("removing", "dead"):
+            raise TransferFailed(f"{self._container.name} is being removed: {said.message}") from said
 
     async def _through_exec(self) -> Transfer:
         found = await self._look_inside()

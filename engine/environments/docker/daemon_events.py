@@ -13,12 +13,12 @@ from engine.environments.docker import labels
 from engine.environments.docker.engine_api import Engine, EngineCallFailed, filters
 
 RECONNECT_SEC = 0.5
-ACTIONS = ["create", "start", "die", "oom", "health_status", "destroy"]
+ACTIONS = ["create", "start", "die", "oom", "pause", "unpause", "health_status", "destroy"]
 
 
 class ContainerEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """`action`: create, start, die, oom, healthy, unhealthy, starting, destroy. `at`: the daemon's own time, in
-    nanoseconds."""
+    """`action`: create, start, die, oom, pause, unpause, healthy, unhealthy, starting, destroy. `at`: the daemon's own
+    time, in nanoseconds."""
 
     container: str
     name: str

@@ -31,7 +31,15 @@ DEATH_STEP_SEC = 0.03
 LOG_CHARS = 4000
 KILLED = 137
 HIT_BEFORE_DEATH_NS = 1_000_000_000
-STATES = {"create": "created", "start": "running", "die": "exited", "destroy": "removed"}
+STATES = {
+    "create": "created",
+    "start": "running",
+    "die": "exited",
+    "pause": "paused",
+    "unpause": "running",
+    "destroy": "removed",
+}
+TOLD = frozenset({"die", "oom", "pause"})
 
 
 class Watch:
@@ -193,7 +201,7 @@ class Watch:
                     exit_code=event.exit_code,
                 )
             )
-        if self.ready and not self.closed and service not in self.ending and event.action in ("die", "oom"):
+        if self.ready and not self.closed and service not in self.ending and event.action in TOLD:
             self._being_told += 1
             self._shop.in_background(self._tell, event)
 
@@ -209,7 +217,9 @@ class Watch:
         phase = self.phase
         try:
             container = await self._as_it_is(event)
-            if container is not None and event.action == "oom":
+            if event.action == "pause":
+                self._tell_pause(event.service, phase)
+            elif container is not None and event.action == "oom":
                 self._tell_memory(container, phase)
             elif container is not None:
                 await self._tell_death(container, event, phase)
@@ -243,6 +253,17 @@ class Watch:
             Evidence("limit", limit),
             Evidence("container", f"{container.state}, OOMKilled {str(container.oom_killed).lower()}"),
             service=container.service,
+            phase=phase,
+        )
+
+    def _tell_pause(self, service: str, phase: Phase) -> None:
+        """The engine itself pauses nothing: this stops an agent whose clock goes on."""
+        self.raise_issue(
+            Severity.ERROR,
+            Code.ENVIRONMENT_FAILED,
+            f"service {service} was paused while the trial was running, and not by this engine",
+            Evidence("way out", "leave a trial's containers alone; `docker unpause` lets it go on"),
+            service=service,
             phase=phase,
         )
 

@@ -8,13 +8,16 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from engine.environments.docker.engine_api import Engine, EngineCallFailed, filters
 from engine.environments.docker.labels import RUN
 from engine.environments.docker.provider import DockerProvider
 from engine.environments.docker.sweep import find_leftovers, remove_leftovers
-from engine.issues import TrialFailed
+from engine.environments.environment import ExecResult
+from engine.events import ServiceChanged
+from engine.issues import Code, Phase, TrialFailed
 from tests.engine.environments.rig import Rig
 
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
@@ -179,3 +182,45 @@ async def test_a_kept_environment_stays_up_for_a_person(rig: Rig) -> None:
     kept = [one for one in await find_leftovers(rig.provider.engine, kept=True) if one.run == rig.run]
     assert {one.thing.kind for one in kept} == {"container", "network", "volume"}
     assert await remove_leftovers(rig.provider.engine, kept) == {}
+
+
+async def test_a_death_in_the_last_command_is_told_before_all_goes(rig: Rig) -> None:
+    """Case 25: the kernel shows a death before the daemon tells of it, and the trial was over in between."""
+    async with rig.up() as environment:
+        ended: list[ExecResult] = []
+
+        async def command() -> None:
+            ended.append(await environment.execute(["sleep", "60"]))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(command)
+            await until_it_runs(rig, environment.project)
+            await rig.provider.engine.post(f"containers/{environment.project}-main-1/kill")
+        environment.phase = Phase.CLEANUP
+        assert await environment.down() == []
+    assert not ended[0].environment_alive
+    (issue,) = rig.recorder.issues(Code.SERVICE_DIED)
+    assert (issue.service, issue.phase) == ("main", Phase.AGENT)
+    states = [one.state for one in rig.recorder.of(ServiceChanged)]
+    assert "exited" in states
+
+
+async def test_what_somebody_pauses_is_told(rig: Rig) -> None:
+    async with rig.up() as environment:
+        place = f"containers/{environment.project}-main-1"
+        await rig.provider.engine.post(f"{place}/pause")
+        await rig.recorder.wait(lambda: rig.recorder.issues(Code.ENVIRONMENT_FAILED))
+        await rig.provider.engine.post(f"{place}/unpause")
+        assert (await environment.execute(["true"])).exit_code == 0
+    assert "paused" in rig.recorder.issues(Code.ENVIRONMENT_FAILED)[0].message
+
+
+async def until_it_runs(rig: Rig, project: str) -> None:
+    """Until a command that was started in main has a process."""
+    with anyio.fail_after(30):
+        while True:
+            told = await rig.provider.engine.get(f"containers/{project}-main-1/json")
+            for identity in told.get("ExecIDs") or ():
+                if (await rig.provider.engine.get(f"exec/{identity}/json")).get("Pid"):
+                    return
+            await anyio.sleep(0.02)

@@ -15,7 +15,7 @@ from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.watching import Watch
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import EnvironmentSpec
-from engine.issues import Code, Issue
+from engine.issues import Code, Issue, Severity
 from engine.tasks.task import NetworkPolicy
 from tests.engine.environments.rig import Recorder
 from tests.engine.environments.test_readiness import container
@@ -42,6 +42,7 @@ async def told(
     *events: ContainerEvent,
     main: Container,
     removed: bool = False,
+    code: Code = Code.SERVICE_DIED,
 ) -> list[Issue]:
     async def inspect(engine: object, identity: str) -> Container:
         await anyio.lowlevel.checkpoint()
@@ -62,7 +63,7 @@ async def told(
             watch._on_event(event)
         await watch.all_told()
         group.cancel_scope.cancel()  # nothing is told any more once a trial takes its environment down
-    return recorder.issues(Code.SERVICE_DIED)
+    return recorder.issues(code)
 
 
 async def _nothing(container: Container) -> str:
@@ -138,3 +139,10 @@ async def test_a_death_that_the_kernel_shows_first_waits_for_the_daemons_word(sp
         await anyio.wait_all_tasks_blocked()
         watch._on_event(event("die", 1, 137))
     assert not watch.alive("db")
+
+
+async def test_a_container_that_somebody_pauses_is_told(monkeypatch: pytest.MonkeyPatch, spec: EnvironmentSpec) -> None:
+    """Else an agent that stood still the whole time is out of time by its own doing."""
+    paused = container(state="paused")
+    (issue,) = await told(monkeypatch, spec, paused, event("pause", 1), main=MAIN, code=Code.ENVIRONMENT_FAILED)
+    assert (issue.service, issue.severity) == ("db", Severity.ERROR) and "paused" in issue.message

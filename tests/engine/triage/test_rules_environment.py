@@ -45,6 +45,16 @@ def test_what_the_engine_booked_on_the_environment_is_infrastructure(run: Run, c
     assert [(item.file, item.line) for item in proposal.findings[0].evidence] == [("logs/build.log", 3)]
 
 
+def test_an_agent_that_somebody_paused_is_not_out_of_its_budget(run: Run) -> None:
+    """Case 46: the limit was up, and the time was not the agent's."""
+    paused = issue(Code.ENVIRONMENT_FAILED, "service main was paused while the trial was running")
+    late = issue(Code.HARNESS_TIMEOUT, severity=Severity.WARNING)
+    run.trial(reward=None, issues=[late, paused])
+    proposal = run.propose()
+    assert (proposal.cause, proposal.strength) == (Cause.INFRASTRUCTURE, Strength.STRONG)
+    assert proposal.findings[0].rule == "environment_failed"
+
+
 def test_a_name_that_docker_could_not_resolve_is_called_so(run: Run) -> None:
     said = evidence("dial tcp: lookup registry.example: Temporary failure in name resolution")
     run.trial(reward=None, issues=[issue(Code.PULL_FAILED, severity=Severity.FATAL, evidence=(said,))])
