@@ -60,7 +60,7 @@ class Notices:
         name = clean_line(state.plan.name if state.plan and state.plan.name else source.folder.name, 60)
         session = state.sessions
         found: list[tuple[str, Notice]] = []
-        if self._wanted.run_ends and source.liveness is Liveness.FINISHED:
+        if self._wanted.run_ends and _has_ended(source):
             passed = sum(arm.passed for arm in state.arms.values())
             done = fmt.count(state.done, "trial")
             found.append((f"ended {session}", Notice(f"{name} has ended: {passed} of {done} passed")))
@@ -76,6 +76,13 @@ class Notices:
                 text = clean_line(f"{name}: {issue.code}: {issue.message}", MOST_CHARS)
                 found.append((f"issue {number}", Notice(text, bad=True)))
         return found
+
+
+def _has_ended(source: RunSource) -> bool:
+    """By its last event as well, in a run of ours: its owner is looked for once a second only, so that one which goes
+    on again is still called finished for a moment, with the sums of its trials half way."""
+    over = source.liveness is Liveness.FINISHED and not source.pending
+    return over and (source.state.finished is not None or not source.run.ours)
 
 
 def terminal_sequence(notice: Notice, wanted: Notifications, *, in_tmux: bool) -> str:

@@ -39,9 +39,12 @@ def test_the_end_is_said_once_and_not_of_a_run_that_was_over(source: RunSource) 
 def test_a_resumed_run_can_end_again(source: RunSource) -> None:
     notices = Notices(Notifications())
     notices.look(source, source.state.trials)
+    source.state.apply(ev.RunFinished(at=at(1600), exit_code=130, seconds=1600.0))
     source.liveness = Liveness.FINISHED
     assert len(notices.look(source, {""})) == 1
     source.state.apply(ev.EngineStarted(at=at(1700), pid=2, host="bench", session=2))
+    assert notices.look(source, {""}) == [], "it goes on, though nobody has looked for its owner yet"
+    source.state.apply(ev.RunFinished(at=at(1800), exit_code=0, seconds=100.0))
     assert len(notices.look(source, {""})) == 1
 
 
