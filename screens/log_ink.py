@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 Colour = int | tuple[int, int, int] | None
@@ -11,6 +12,8 @@ Colour = int | tuple[int, int, int] | None
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _MOST = 64
 """Parameters of one sequence that are looked at."""
+_KEPT = 1_024
+"""Answers that are remembered: a log asks for the same few colours over and over."""
 
 
 class Ink(NamedTuple):
@@ -47,6 +50,7 @@ _SWITCHES: dict[int, dict[str, Any]] = {
 }
 
 
+@lru_cache(_KEPT)
 def after(ink: Ink, arguments: str) -> Ink:
     """The ink after one SGR sequence; what nobody knows changes nothing."""
     numbers = [_number(part) for part in re.split("[;:]", arguments)[:_MOST]]

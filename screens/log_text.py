@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import re
 from enum import StrEnum
-from itertools import groupby
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -90,13 +89,19 @@ def _joined(cells: list[str], inks: list[Ink]) -> Inked:
     while cells and cells[-1] == " " and inks[-1].back is None and not inks[-1].reverse:
         cells.pop()
         inks.pop()
-    text, spans = "", []
-    for ink, group in groupby(zip(inks, cells, strict=True), key=lambda pair: pair[0]):
-        piece = _safe("".join(cell for _, cell in group))
+    pieces, spans = [], []
+    start = length = 0
+    while start < len(cells):
+        ink, end = inks[start], start + 1
+        while end < len(cells) and (inks[end] is ink or inks[end] == ink):
+            end += 1
+        piece = _safe("".join(cells[start:end]))
         if ink != PLAIN and piece:
-            spans.append((len(text), len(text) + len(piece), ink))
-        text += piece
-    return Inked(text, tuple(spans))
+            spans.append((length, length + len(piece), ink))
+        pieces.append(piece)
+        length += len(piece)
+        start = end
+    return Inked("".join(pieces), tuple(spans))
 
 
 def _as_terminal(text: str, ink: Ink) -> tuple[list[str], list[Ink]]:

@@ -75,6 +75,13 @@ class LogWindow:
         """The file grew, or the window is another: rows are laid out again when they are next asked for."""
         self._rows = None
 
+    def settle(self) -> None:
+        """It is known now where all lines begin and end: what was shown in pieces is shown whole."""
+        line = self.reader.line_of(self.top)
+        if line is not None and line.start < self.top:
+            self.top, self.part = line.start, 0
+        self.changed()
+
     # --- what is seen ---
 
     def rows(self) -> list[Row]:

@@ -203,9 +203,18 @@ class LogMoving(Vertical):
     def on_log_indexing_indexed(self, event: LogIndexing.Indexed) -> None:
         event.stop()
         if self._indexing.came(event, self._index):
-            self._page.repaint()
+            self._settle()
             self._go_to_target()
             self.show_state()
+
+    def _settle(self) -> None:
+        """Lines whose ends were too far away to be seen are shown whole."""
+        if self._rests_at_end:
+            self._to_end()
+        else:
+            self._page.fit_window()
+            self._window.settle()
+        self._page.repaint()
 
     # --- following and moving ---
 

@@ -329,3 +329,14 @@ async def test_the_line_that_asks_is_made_when_it_is_asked_for_and_only_once(tmp
         app.view.action_search()
         await settle(pilot)
         assert app.view.here_number == 42 and len(line.children) == 3
+
+
+async def test_a_line_whose_ends_were_far_away_is_shown_whole_once_they_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "agent.txt"
+    path.write_bytes(b"first\n" + b"x" * (12 * 1024 * 1024) + b"\nlast\n")
+    app = OneLog(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert [line[:9] for line in page_text(app)][:4] == ["   1  fir", "   2  xxx", "   3  las", ""]
+        await pilot.press("g")
+        assert [line[:9] for line in page_text(app)][:4] == ["   1  fir", "   2  xxx", "   3  las", ""]

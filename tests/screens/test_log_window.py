@@ -143,3 +143,17 @@ def test_colours_that_a_line_leaves_on_go_on_in_the_next() -> None:
     assert [window.inked(row.line).spans for row in window.rows()] == [(), (), ()]
     window.set_look(Look.RAW)
     assert window.rows()[0].text == "^[[31mred"
+
+
+def test_lines_without_an_end_in_sight_are_read_a_little_of_and_shown_whole_once_indexed() -> None:
+    data = b"first\n" + b"x" * (64 * 1024 * 1024) + b"\nlast\n"
+    file = InMemory(data)
+    window = LogWindow(file, LineIndex(file))
+    window.resize(80, 20)
+    window.end()
+    pieces = window.rows()
+    assert len(pieces) == 20
+    assert pieces[0].line.start > file.size - 50 * 1024 * 1024  # a page is read, not the file
+    window.reader.index.extend()
+    window.settle()
+    assert [row.text[:5] for row in window.rows()] == ["first", "xxxxx", "last"]
