@@ -11,14 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
+from engine.environments.docker.engine_api import filters
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.provider import DockerProvider
 from engine.environments.environment import EnvironmentSpec
 from engine.events import Event, IssueRaised
-from engine.issues import Code, Issue
+from engine.issues import Code, Issue, TrialFailed
 
 BASE_IMAGE = "debian:bookworm-slim"
+IDLE = "{image: debian:bookworm-slim, init: true, command: [sleep, '60']}"
+"""A service of a Compose file that only lives."""
+
+
+def facts(issue: Issue) -> dict[str, str]:
+    """The texts of its evidence by their labels."""
+    return {evidence.label: evidence.text for evidence in issue.evidence}
 
 
 class Recorder:
@@ -93,3 +102,14 @@ class Rig:
             with anyio.CancelScope(shield=True):
                 left = await environment.down()
             assert left == []
+
+    async def refused(self, **settings: Any) -> Issue:
+        """The issue with which a start fails."""
+        with pytest.raises(TrialFailed) as failure:
+            async with self.up(**settings):
+                pass
+        return failure.value.issue
+
+    async def containers(self, label: str) -> list[str]:
+        told = await self.provider.engine.get("containers/json", all=True, filters=filters(label=[label]))
+        return [one["Names"][0] for one in told]

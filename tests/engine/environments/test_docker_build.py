@@ -12,7 +12,7 @@ from engine.environments.docker.engine_api import filters
 from engine.environments.docker.labels import RUN
 from engine.environments.docker.provider import DockerProvider
 from engine.events import ActivityChanged
-from engine.issues import Code, Issue, TrialFailed
+from engine.issues import Code
 from tests.engine.environments.rig import Rig
 
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
@@ -22,13 +22,6 @@ HELLO = """
     RUN echo built > /built
     WORKDIR /app
 """
-
-
-async def refused(rig: Rig, **settings: Any) -> Issue:
-    with pytest.raises(TrialFailed) as failure:
-        async with rig.up(**settings):
-            pass
-    return failure.value.issue
 
 
 async def images(provider: DockerProvider, run: str) -> list[str]:
@@ -62,8 +55,8 @@ async def test_trials_that_start_together_build_once(rig: Rig) -> None:
 
 
 async def test_a_failed_build_names_its_step_and_its_last_words(rig: Rig) -> None:
-    issue = await refused(
-        rig, dockerfile="FROM debian:bookworm-slim\nRUN true\nRUN echo needs more >&2; exit 9\nRUN true\n"
+    issue = await rig.refused(
+        dockerfile="FROM debian:bookworm-slim\nRUN true\nRUN echo needs more >&2; exit 9\nRUN true\n"
     )
     facts = {evidence.label: evidence for evidence in issue.evidence}
     assert issue.code is Code.BUILD_FAILED
@@ -77,7 +70,7 @@ async def test_a_build_has_its_own_clock(rig: Rig) -> None:
     """Case 10: the build's limit is its own failure class, and the start's clock begins after it."""
     began = time.monotonic()
     slow = f"FROM debian:bookworm-slim\nRUN echo waiting {began}; sleep 30\n"
-    issue = await refused(rig, dockerfile=slow, build_timeout_sec=2.0)
+    issue = await rig.refused(dockerfile=slow, build_timeout_sec=2.0)
     assert issue.code is Code.BUILD_TIMEOUT
     assert time.monotonic() - began < 20
     patient = f"FROM debian:bookworm-slim\nRUN echo {began}; sleep 3\n"
@@ -128,7 +121,7 @@ async def test_a_sidecar_that_fails_to_build_is_named(rig: Rig) -> None:
           main: {}
           api: {build: {context: ., dockerfile_inline: "FROM debian:bookworm-slim\\nRUN exit 3\\n"}}
     """
-    issue = await refused(rig, compose=compose)
+    issue = await rig.refused(compose=compose)
     assert (issue.code, issue.service) == (Code.BUILD_FAILED, "api")
     assert "exit code: 3" in {evidence.label: evidence.text for evidence in issue.evidence}["last output"]
 
@@ -138,11 +131,11 @@ async def test_a_registry_that_refuses_is_no_verdict(rig: Rig, monkeypatch: pyte
     for module in ("pull", "build"):
         monkeypatch.setattr(f"engine.environments.docker.{module}.BACK_OFF_SEC", (0.05, 0.05))
     for settings in ({"image": "localhost:1/none:1"}, {"compose": "services: {main: {image: 'localhost:1/none:1'}}"}):
-        issue = await refused(rig, **settings)
+        issue = await rig.refused(**settings)
         assert issue.code is Code.PULL_FAILED
         assert "3 tries" in issue.message
         assert "connection refused" in issue.evidence[0].text
-    never = await refused(rig, compose="services: {main: {image: 'localhost:1/none:2', pull_policy: never}}")
+    never = await rig.refused(compose="services: {main: {image: 'localhost:1/none:2', pull_policy: never}}")
     assert never.code is Code.PULL_FAILED
-    base = await refused(rig, dockerfile="FROM localhost:1/none:1\n")
+    base = await rig.refused(dockerfile="FROM localhost:1/none:1\n")
     assert base.code is Code.PULL_FAILED
