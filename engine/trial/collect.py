@@ -102,9 +102,7 @@ async def _run_hook(
                 timeout_sec=hook.timeout_sec,
             )
         seconds = time.monotonic() - began
-        code = "timed out" if result.timed_out else f"exit {result.exit_code}"
-        if not result.environment_alive and result.exit_code is None:
-            code = "could not run, the service is not up"
+        code = _how_it_ended(result)
         output, line = decode_output(log.tail or result.tail.encode("utf-8", "replace")).strip(), log.lines
         log.write("stdout", f"\n--- {code} after {seconds:.1f} s\n".encode())
     if (complaint := log.complaint(Phase.COLLECT)) is not None:
@@ -138,6 +136,16 @@ async def _run_hook(
                 service=hook.service,
             )
         )
+
+
+def _how_it_ended(result: ExecResult) -> str:
+    if result.timed_out:
+        return "timed out"
+    if result.exit_code is not None:
+        return f"exit {result.exit_code}"
+    if not result.environment_alive:
+        return "could not run, the service is not up"
+    return "ended, nobody knows how," if result.started else "could not be started"
 
 
 class _Fetching:
