@@ -51,7 +51,12 @@ TRIAGE = place(
     Action(name="blind", keys=("B",), label="blind", help="Hide which arm a trial belongs to, or show it", footer=54),
     Action(name="disagreements", keys=("D",), label="disagreements", help="Where people disagree", footer=50),
     Action(name="summary", keys=("S",), label="summary", help="Causes per arm, agreement, export", footer=58),
-    Action(name="write_again", keys=("W",), label="write", help="Try again to write labels that could not be written"),
+    Action(
+        name="write_again",
+        keys=("W",),
+        label="write",
+        help="Write again what could not be written, or was taken out of the file of labels",
+    ),
     Action(
         name="help_here",
         keys=("f1", "H"),

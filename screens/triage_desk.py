@@ -56,6 +56,7 @@ class TriageDesk:
         self.blind = False
         """Triage was left blind: it is blind when it is opened again."""
         self._filed: list[Label] = []
+        self._gone: dict[str, Label] = {}  # stood in the file and were taken out of it by somebody
         self._mine: dict[str, Label] = {}  # decided here, not seen in the file yet
         self._batches: dict[str, list[str]] = {}
         self._listeners: list[Listener] = []
@@ -108,6 +109,11 @@ class TriageDesk:
     def unwritten(self) -> int:
         """Decisions that are not in the file (yet)."""
         return len(self._mine)
+
+    @property
+    def gone(self) -> int:
+        """Records that stood in the file and do no longer: nobody may take them out, so it is said."""
+        return len(self._gone)
 
     @property
     def proposals(self) -> Mapping[str, Proposal]:
@@ -233,6 +239,12 @@ class TriageDesk:
         self._changed({record.trial for record in records} | {""})
 
     def write_again(self) -> None:
+        """What could not be written, and what somebody took out of the file, as it was."""
+        if self._gone and not self.read_only:
+            for record in self._gone.values():
+                self.book.add(record)
+            self._keep(list(self._gone.values()))
+            self._gone = {}
         self._labels.write_again()
 
     def take_imported(self, labels: Sequence[Label]) -> int:
@@ -269,13 +281,18 @@ class TriageDesk:
     def _take_labels(self, news: LabelNews) -> set[str]:
         self.identity, self.path, self.problem, self.damaged = news.identity, news.path, news.problem, news.damaged
         self.ready = True
+        before = self._filed if news.anew else []
+        if news.anew:
+            self._gone.update({label.id: label for label in before})
+            self._filed = []
         self._filed += news.read
         for label in news.read:
             self._mine.pop(label.id, None)
-        if all(label.id in self.book for label in news.read):
+            self._gone.pop(label.id, None)
+        if not news.anew and all(label.id in self.book for label in news.read):
             return {""}
         self.book = LabelBook([*self._filed, *self._mine.values()])  # in the file's order, as everybody folds it
-        return {"", *(label.trial for label in news.read)}
+        return {"", *(label.trial for label in (*before, *news.read))}
 
     def _changed(self, trials: set[str]) -> None:
         for listener in tuple(self._listeners):

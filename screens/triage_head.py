@@ -48,6 +48,11 @@ def problems(desk: TriageDesk) -> list[Line]:
         return [([(kept, "deck--bad")], []), ([(f"  {clean_line(desk.problem, 300)}", "deck--bad")], [])]
     if desk.problem:
         return [([(f"! {clean_line(desk.problem, 300)}", "deck--bad")], [])]
+    if desk.gone:
+        again = "" if desk.read_only else " (W: write them there again)"
+        file = clean_line(desk.path.name, 60) if desk.path is not None else "the file of labels"
+        text = f"! {fmt.count(desk.gone, 'record')} taken out of {file} by somebody{again}"
+        return [([(text, "deck--bad")], [])]
     if desk.damaged:
         more = f" (and {len(desk.damaged) - 1} more)" if len(desk.damaged) > 1 else ""
         return [([(f"▵ {clean_line(desk.damaged[-1])}{more}", "deck--warn")], [])]

@@ -31,7 +31,8 @@ AGAIN_SEC = 4.0
 @dataclass(frozen=True)
 class LabelNews:
     """`read`: labels that came into the file, in its order, our own included. `problem` says why `unwritten` decisions
-    are not in the file, or why it can't be read; "" where all is well. `damaged` are lines that are no labels."""
+    are not in the file, or why it can't be read; "" where all is well. `damaged` are lines that are no labels. `anew`:
+    somebody changed what stood in the file, and `read` is all that stands there now."""
 
     identity: str
     path: Path
@@ -39,6 +40,7 @@ class LabelNews:
     unwritten: int
     problem: str
     damaged: Sequence[str] = field(default=())
+    anew: bool = False
 
 
 class LabelKeeping:
@@ -117,9 +119,10 @@ class LabelKeeping:
     def _say(self, store: LabelStore, read: Sequence[Label], problem: str) -> None:
         unwritten = sum(len(labels) for labels in self._waiting)
         now = (unwritten, problem, len(store.problems))
-        if read or now != self._said:
+        if read or store.anew or now != self._said:
             self._said = now
-            self._tell(LabelNews(store.run_identity, store.path, read, unwritten, problem, tuple(store.problems[:20])))
+            damaged = tuple(store.problems[:20])
+            self._tell(LabelNews(store.run_identity, store.path, read, unwritten, problem, damaged, store.anew))
 
 
 def _read(store: LabelStore) -> tuple[Sequence[Label], str]:

@@ -22,6 +22,7 @@ LABELS = "labels.jsonl"
 MOST_A_LINE = 1 << 20
 """A longer line is no label."""
 _READ = 1 << 20
+_BEFORE = 512
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
 _decoder = msgspec.json.Decoder(Label)
@@ -53,10 +54,14 @@ class LabelStore:
         self.run_identity = run_identity
         self.problems: list[str] = []
         """Lines that are no labels of this run, each said once: cut by a crash, damaged, of another run."""
+        self.anew = False
+        """The last `new_labels` began at the top again, since somebody changed what had been read: what it returned is
+        all that there is now."""
         self._offset = 0
         self._line = 0
         self._inode = 0
         self._rest = b""
+        self._before = b""  # what stands right before the offset
 
     @property
     def cut(self) -> str:
@@ -89,17 +94,20 @@ class LabelStore:
 
     def new_labels(self) -> list[Label]:
         """What anyone has appended since the last call, this store included, in the file's order. Raises OSError."""
+        self.anew = False
         try:
             descriptor = _opened(self.path, os.O_RDONLY)
         except FileNotFoundError:
+            self._begin_anew(0)
             return []
         found: list[Label] = []
         try:
             status = os.fstat(descriptor)
-            if status.st_ino != self._inode or status.st_size < self._offset:
-                self._inode, self._offset, self._line, self._rest = status.st_ino, 0, 0, b""
+            if status.st_ino != self._inode or not self._goes_on(descriptor):
+                self._begin_anew(status.st_ino)
             while chunk := os.pread(descriptor, _READ, self._offset):
                 self._offset += len(chunk)
+                self._before = (self._before + chunk)[-_BEFORE:]
                 *lines, self._rest = (self._rest + chunk).split(b"\n")
                 for line in lines:
                     self._line += 1
@@ -110,6 +118,16 @@ class LabelStore:
         finally:
             os.close(descriptor)
         return found
+
+    def _goes_on(self, descriptor: int) -> bool:
+        """Whether what was read last still stands where it stood."""
+        return os.pread(descriptor, len(self._before), self._offset - len(self._before)) == self._before
+
+    def _begin_anew(self, inode: int) -> None:
+        if self._inode:
+            self.anew = True
+            self.problems.clear()
+        self._inode, self._offset, self._line, self._rest, self._before = inode, 0, 0, b"", b""
 
     def _read(self, line: bytes) -> Label | None:
         where = f"{self.path.name}, line {self._line}"

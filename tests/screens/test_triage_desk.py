@@ -99,6 +99,25 @@ def test_two_desks_on_one_file_see_each_other_and_lose_nothing(run: Path) -> Non
     assert len(labels_in(run)) == 3
 
 
+def test_what_somebody_takes_out_of_the_file_counts_no_more_is_said_and_can_be_written_again(run: Path) -> None:
+    with seat(run, "ada") as ada:
+        ada.desk.label((OOM,), Cause.INFRASTRUCTURE, note="docker says so")
+        ada.desk.label((PLAIN,), Cause.MODEL)
+        ada.written()
+        whole = labels_in(run)
+        file = run / "labels.jsonl"
+        file.write_bytes(file.read_bytes().splitlines(keepends=True)[1])
+        ada.until(lambda: ada.desk.gone == 1)
+        assert ada.desk.cause(OOM) is None and ada.desk.cause(PLAIN) is Cause.MODEL
+        ada.desk.write_again()
+        ada.written()
+        assert ada.desk.cause(OOM) is Cause.INFRASTRUCTURE and not ada.desk.gone
+        assert {one.id: one for one in labels_in(run)} == {one.id: one for one in whole}
+        ada.desk.label((PLAIN,), Cause.TASK)
+        ada.written()
+    assert len(labels_in(run)) == 3
+
+
 def test_all_fold_the_order_of_the_file_though_each_saw_its_own_first(run: Path) -> None:
     """The last settlement in the file stands, for whoever made the earlier one too."""
     with seat(run, "ada") as ada, seat(run, "bob") as bob:

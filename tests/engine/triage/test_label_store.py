@@ -98,6 +98,38 @@ def test_a_replaced_file_is_read_from_its_beginning(store: LabelStore) -> None:
     assert store.new_labels() == [other]
 
 
+@pytest.mark.parametrize("longer", [False, True], ids=["shorter", "longer"])
+def test_a_file_that_was_edited_in_its_place_is_read_from_its_beginning_and_it_is_said(
+    store: LabelStore, longer: bool
+) -> None:
+    store.append_all([label(), label("zoe")])
+    assert len(store.new_labels()) == 2 and not store.anew
+    last = store.path.read_bytes().splitlines(keepends=True)[1]
+    edited = last.replace(b"zoe", b"zoe" + b"z" * 400 * longer)
+    store.path.write_bytes(edited)
+    assert [one.who for one in store.new_labels()] == ["zoe" + "z" * 400 * longer] and store.anew
+    assert store.new_labels() == [] and not store.anew
+
+
+def test_a_file_that_was_taken_away_says_so_once(store: LabelStore) -> None:
+    store.append(label())
+    store.new_labels()
+    store.path.unlink()
+    assert store.new_labels() == [] and store.anew
+    assert store.new_labels() == [] and not store.anew
+
+
+def test_what_was_wrong_in_a_file_that_is_no_more_is_no_longer_said(store: LabelStore) -> None:
+    store.append(label())
+    with store.path.open("ab") as file:
+        file.write(b"no label\n")
+    store.new_labels()
+    assert store.problems
+    store.path.write_bytes(b"")
+    store.new_labels()
+    assert store.problems == []
+
+
 def test_a_link_planted_in_place_of_the_file_is_not_followed(store: LabelStore, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_text("mine\n")
