@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
-from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -20,10 +19,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from screens.bounded_pattern import BoundedPattern
+from screens.cell_span import cell_span, character_at
 from screens.log_actions import LOG
 from screens.log_ink import Ink
 from screens.log_window import LogWindow, Row
-from screens.pieces import STYLES, Piece, style_of
+from screens.pieces import Piece, inks
 from screens.widgets.log_colours import style_of_ink
 
 _WHEEL_ROWS = 3
@@ -37,7 +37,7 @@ class LogPage(Widget, can_focus=True):
     """Knows a window and how to paint it; who owns the file tells it when to paint again."""
 
     PLACE = LOG
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"log-page--number", "log-page--stream", "log-page--marked", *STYLES}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"log-page--number", "log-page--stream", "log-page--marked"}
     DEFAULT_CSS = """
     LogPage {
         height: 1fr;
@@ -130,7 +130,7 @@ class LogPage(Widget, can_focus=True):
             base = self._style("marked")
         if self.tags is not None and self.tags_width:
             text, style = self.tags(start) if row.part == 0 else ("", "")
-            ink = style_of(self, style) if style else Style()
+            ink = inks(self)(style) if style else Style()
             segments.append(Segment(f"{text:<{self.tags_width}}", base + Style(color=ink.color, bold=ink.bold)))
             gutter += self.tags_width
         line, hidden = self._text(row, y, width - gutter, base)
@@ -163,26 +163,24 @@ class LogPage(Widget, can_focus=True):
         """The visible part of a row, and how many of its characters are hidden at the left."""
         window = self.log_window
         assert window is not None
-        text, start, left = row.text, row.at, 0 if window.wrap else self.left
-        hidden = left if text.isascii() else len(set_cell_size(text, min(left, cell_len(text))).rstrip(" "))
-        if text.isascii():
-            text, start, left = text[left : left + width], start + left, 0
+        hidden, until, lead = cell_span(row.text, 0 if window.wrap else self.left, width)
+        text, start = row.text[hidden:until], row.at + hidden
         end = start + len(text)
         layers: list[tuple[int, int, Style]] = []
         whole = window.inked(row.line)
         layers += [
-            (max(begin, start) - start, min(until, end) - start, self._ink(ink))
-            for begin, until, ink in whole.spans
-            if begin < end and until > start
+            (max(begin, start) - start, min(close, end) - start, self._ink(ink))
+            for begin, close, ink in whole.spans
+            if begin < end and close > start
         ]
         if self.pattern is not None:
             layers += [(*span, Style(reverse=True)) for span in self._hits(whole.text, start, end)]
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(y)) is not None:
-            begin, until = (max(0, at - (start - row.at)) if at >= 0 else at for at in span)
+            begin, close = (max(0, at - hidden) if at >= 0 else at for at in span)
             chosen = self.screen.get_component_rich_style("screen--selection")
-            layers.append((max(0, begin), len(text) if until < 0 else until, chosen or Style(reverse=True)))
-        return Strip(_layered(text, base, layers)).crop(left, left + width), hidden
+            layers.append((max(0, begin), len(text) if close < 0 else close, chosen or Style(reverse=True)))
+        return Strip(_layered(text, base, layers)).crop(lead, lead + width), hidden
 
     def _ink(self, ink: Ink) -> Style:
         return style_of_ink(
@@ -229,7 +227,7 @@ class LogPage(Widget, can_focus=True):
             return 0
         row = rows[y][0]
         cell = x - self.numbers_width - self.tags_width + (0 if self.log_window and self.log_window.wrap else self.left)
-        return cell if row.text.isascii() else len(set_cell_size(row.text, max(0, cell)).rstrip(" "))
+        return character_at(row.text, cell)
 
     def text_select_all(self) -> None:
         """What a double click selects: a word."""
