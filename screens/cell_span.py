@@ -1,4 +1,4 @@
-"""Which characters of a line stand in which cells: walked only as far as the answer lies, whatever the line's length."""
+"""Which characters of a line stand in which cells: walked only as far as the answer lies, however long the line."""
 
 from __future__ import annotations
 
