@@ -7,7 +7,6 @@ It outlives the terminal that started it. SIGINT and SIGTERM cancel the run (twi
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import sys
 import traceback
@@ -32,6 +31,7 @@ from engine.runs.control import serve, socket_path
 from engine.runs.event_log import EventLog, LogTaken
 from engine.runs.from_card import changed_tasks, plan_from_card
 from engine.runs.model_check import without_unreachable
+from engine.runs.open_files import WAY_OUT, raise_limit, trials_within
 from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.resume import only_reruns, remaining, set_aside, set_one_aside
 from engine.runs.run import UNUSABLE, Run
@@ -41,10 +41,6 @@ from engine.trial.job import limits_of
 from engine.trial.model_folder import sweep_model_folders
 from engine.trial.trial import failure_in
 from engine.trial_state import INTERRUPTED, QUEUED, RUNNING, WAITING
-
-DESCRIPTORS_PER_TRIAL = 24
-DESCRIPTORS_OF_OURS = 64
-WANTED_DESCRIPTORS = 65536
 
 
 class RunProvider(Provider, Protocol):
@@ -253,16 +249,12 @@ def _refuse(log: EventLog, planned: PlannedTrial) -> None:
 
 def _fit_descriptors(log: EventLog, card: RunCard) -> RunCard:
     """Raise the limit on open files as far as it goes, and lower the concurrency where that is not enough."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = WANTED_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, WANTED_DESCRIPTORS)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        soft = wanted
-    fits = max(1, (soft - DESCRIPTORS_OF_OURS) // DESCRIPTORS_PER_TRIAL)
+    limit = raise_limit()
+    fits = trials_within(limit)
     if card.conduct.concurrency <= fits:
         return card
-    message = f"only {soft} files may be open: concurrency lowered from {card.conduct.concurrency} to {fits}"
-    _say(log, Code.OUT_OF_DESCRIPTORS, Severity.WARNING, message, "raise `ulimit -n`")
+    message = f"only {limit} files may be open: concurrency lowered from {card.conduct.concurrency} to {fits}"
+    _say(log, Code.OUT_OF_DESCRIPTORS, Severity.WARNING, message, WAY_OUT)
     log.append(ev.ConcurrencyChanged(concurrency=fits))
     return msgspec.structs.replace(card, conduct=msgspec.structs.replace(card.conduct, concurrency=fits))
 
