@@ -89,9 +89,9 @@ class RunState:
         self.events = 0
         self._dirty: set[str] = set()
         self._handlers: dict[type, Callable[[Any], None]] = {
-            kind: getattr(self, f"_{ev._snake(kind.__name__)}")
+            kind: getattr(self, f"_{kind.__struct_config__.tag}")
             for kind in ev.AnyEvent.__args__
-            if hasattr(self, f"_{ev._snake(kind.__name__)}")
+            if hasattr(self, f"_{kind.__struct_config__.tag}")
         }
 
     # --- reading ---
