@@ -23,3 +23,12 @@ def raise_limit() -> int:
 def trials_within(limit: int) -> int:
     """At least one: a run that can't have even that fails with its own words."""
     return max(1, (limit - DESCRIPTORS_OF_OURS) // DESCRIPTORS_PER_TRIAL)
+
+
+def more_than_fit(wanted: int, now: int) -> str:
+    """Why a run that goes on can't have so many trials at once from now on; "" where it can. Fewer than now always."""
+    limit = raise_limit()
+    fits = trials_within(limit)
+    if wanted <= max(fits, now):
+        return ""
+    return f"only {limit} files may be open, enough for {fits} trials at once, not for {wanted}: {WAY_OUT}, then resume"

@@ -23,7 +23,7 @@ from engine.runs.card import RunCard
 from engine.runs.event_log import EventLog
 from engine.runs.harbor_writer import HarborWriter
 from engine.runs.host import HOST_SAMPLE_SEC, free_space, sample_host
-from engine.runs.open_files import WAY_OUT, raise_limit, trials_within
+from engine.runs.open_files import more_than_fit
 from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.pull_stop import PullStop
 from engine.runs.rerun import want_again
@@ -117,12 +117,8 @@ class Run:
                 value = int(command["value"])
                 if value < 1:
                     return {"ok": False, "error": f"concurrency is {value}, expected at least 1"}
-                limit = raise_limit()
-                if value > max(most := trials_within(limit), self.admission.concurrency):
-                    told = (
-                        f"only {limit} files may be open, enough for {most} trials at once, not for {value}: {WAY_OUT}"
-                    )
-                    return {"ok": False, "error": f"{told}, and resume the run"}
+                if too_many := more_than_fit(value, self.admission.concurrency):
+                    return {"ok": False, "error": too_many}
                 self.admission.concurrency = value
                 self.log.append(ev.ConcurrencyChanged(concurrency=value))
                 self.wake()

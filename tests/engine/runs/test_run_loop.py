@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 from collections import Counter
 from pathlib import Path
 
@@ -249,21 +248,6 @@ async def test_the_concurrency_can_change_while_it_runs(tmp_path: Path) -> None:
         assert rig.state.concurrency == 3
         run.cancel()
     assert rig.code == 130
-
-
-async def test_no_more_trials_are_asked_for_while_it_runs_than_files_may_be_open_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Case 73: also a change over the control socket."""
-    run = RunRig(tmp_path, concurrency=2).run()
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (256, 256))
-    refused = run.handle({"command": "concurrency", "value": 50})
-    assert refused["ok"] is False
-    assert "only 256 files may be open, enough for 8 trials at once, not for 50: raise `ulimit -n`" in refused["error"]
-    assert run.admission.concurrency == 2
-    assert run.handle({"command": "concurrency", "value": 8})["ok"]
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (100, 100))
-    assert run.handle({"command": "concurrency", "value": 7})["ok"], "fewer are always granted"
 
 
 async def test_commands_that_are_none_are_refused(tmp_path: Path) -> None:
