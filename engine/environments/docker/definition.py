@@ -20,6 +20,9 @@ from engine.tasks.task import MAIN, NetworkMode
 KEEP_ALIVE = ["sh", "-c", "sleep infinity"]
 BROUGHT_IN = "/opt/trialdeck"
 """Below it lies in `main` whatever an agent brings along; above it everything is the task's."""
+MOST_PROCESSES = 8192
+"""Of one container, threads included, where the task says nothing: a fork bomb must not take every process number that
+the host has, and with them the other trials and the engine."""
 INHIBIT_GATEWAY = "com.docker.network.bridge.inhibit_ipv4"
 
 Definition = dict[str, Any]
@@ -86,6 +89,8 @@ def settle(rendered: Definition, spec: EnvironmentSpec, project: str) -> Settled
     _limits(services[MAIN], spec)
     for service in services.values():
         _cap(service, spec)
+        if not service.get("pids_limit") and not _deploy_limits(service).get("pids"):
+            service["pids_limit"] = MOST_PROCESSES
     _binds(services[MAIN], spec)
     build, built = _builds(definition, spec)
     images = tuple(
@@ -169,9 +174,14 @@ def _cut_off(definition: Definition) -> None:
             network["driver_opts"] = {**(network.get("driver_opts") or {}), INHIBIT_GATEWAY: "true"}
 
 
+def _deploy_limits(service: Definition) -> Definition:
+    limits: Definition = ((service.get("deploy") or {}).get("resources") or {}).get("limits") or {}
+    return limits
+
+
 def _limits(main: Definition, spec: EnvironmentSpec) -> None:
     """Declared CPU and memory limit `main`, unless its own definition says otherwise."""
-    declared = ((main.get("deploy") or {}).get("resources") or {}).get("limits") or {}
+    declared = _deploy_limits(main)
     memory = str(spec.memory_mb * 1024 * 1024) if spec.memory_mb else None
     for short, long, value in (("mem_limit", "memory", memory), ("cpus", "cpus", spec.cpus)):
         if not value or main.get(short) or declared.get(long):
@@ -184,7 +194,7 @@ def _limits(main: Definition, spec: EnvironmentSpec) -> None:
 
 def _cap(service: Definition, spec: EnvironmentSpec) -> None:
     """No service may have more than the host, where the user allowed a smaller one."""
-    limits = ((service.get("deploy") or {}).get("resources") or {}).get("limits") or {}
+    limits = _deploy_limits(service)
     memory_cap = spec.memory_mb_cap * 1024 * 1024 if spec.memory_mb_cap else None
     for place, key, cap in (
         (service, "cpus", spec.cpus_cap),

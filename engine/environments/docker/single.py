@@ -8,7 +8,7 @@ import anyio
 
 from engine.environments.docker import labels
 from engine.environments.docker.conflicts import with_holder
-from engine.environments.docker.definition import KEEP_ALIVE, WantedImage, bound_folders
+from engine.environments.docker.definition import KEEP_ALIVE, MOST_PROCESSES, WantedImage, bound_folders
 from engine.environments.docker.engine_api import EngineCallFailed
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.failures import fail
@@ -94,6 +94,7 @@ class SingleEnvironment(DockerEnvironment):
         host: dict[str, object] = {
             "Init": True,
             "NetworkMode": network,
+            "PidsLimit": MOST_PROCESSES,
             "Mounts": [
                 {"Type": "bind", "Source": str(source), "Target": target, "ReadOnly": read_only}
                 for source, target, read_only in bound_folders(spec)

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from engine.environments.docker.definition import Definition, DefinitionRefused, Settled, base, settle
+from engine.environments.docker.definition import (
+    MOST_PROCESSES,
+    Definition,
+    DefinitionRefused,
+    Settled,
+    base,
+    settle,
+)
 from engine.environments.environment import EnvironmentSpec
 from engine.tasks.task import NetworkMode, NetworkPolicy
 
@@ -216,3 +223,11 @@ def test_the_rendered_definition_itself_is_left_alone() -> None:
     rendered = {"name": "p", "services": {"main": {"image": "x", "container_name": "c"}}, "networks": {}}
     settle(rendered, spec(), "p")
     assert rendered["services"] == {"main": {"image": "x", "container_name": "c"}}
+
+
+def test_no_service_may_take_all_process_numbers_of_the_host_unless_the_task_says_so() -> None:
+    deploy = {"resources": {"limits": {"pids": 50}}}
+    services = {"own": {"image": "x", "pids_limit": -1}, "deployed": {"image": "x", "deploy": deploy}}
+    result = settled({"db": {"image": "x"}, **services})
+    limits = {name: service.get("pids_limit") for name, service in result.definition["services"].items()}
+    assert limits == {"main": MOST_PROCESSES, "db": MOST_PROCESSES, "own": -1, "deployed": None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from engine.environments.docker.definition import MOST_PROCESSES
 from engine.events import ResourcePeaked
 from engine.issues import Code
 from engine.log_streams import Stream, read_ranges
@@ -57,3 +58,11 @@ async def test_samples_logs_and_peaks_are_told(rig: Rig) -> None:
     assert peaks["main"].memory_bytes > 20_000_000
     assert peaks["main"].memory_limit == 64 * 1024 * 1024
     assert peaks["main"].pids >= 3
+
+
+@pytest.mark.parametrize("compose", [None, f"services: {{main: {IDLE}}}"], ids=["alone", "with a Compose file"])
+async def test_a_fork_bomb_meets_a_bound_of_its_own(rig: Rig, compose: str | None) -> None:
+    """Without one it takes every process number of the host, the engine's own included."""
+    async with rig.up(compose=compose) as environment:
+        told = await rig.provider.engine.get(f"containers/{environment.project}-main-1/json")
+        assert told["HostConfig"]["PidsLimit"] == MOST_PROCESSES
