@@ -1,7 +1,7 @@
 """Keys typed right after Esc: they are for what Esc leads back to, so they wait until it has.
 
-A slow line brings Esc and a letter as one, and a terminal sends the same bytes for alt and that letter: where alt and
-the letter call nothing, both keys are meant. (Esc and another sign in one piece Textual reads as that sign alone.)
+A slow line brings Esc and a key as one, and a terminal sends the same bytes for alt and that key: where alt and the
+key call nothing, both keys are meant.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from textual.dom import DOMNode
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 
+from console.escape_signs import WORDWISE, tell_signs_after_escape, typed_by
+
 ALT = "alt+"
 _ROUNDS = 3
 """Esc may end in a message that ends in another one, as the line below a log says that it was given up."""
@@ -27,6 +29,7 @@ class KeysInTurn:
     """`give` hands an event on as Textual does. All in the app's turn of the event loop."""
 
     def __init__(self, app: App[Any], give: Callable[[events.Event], Awaitable[None]]) -> None:
+        tell_signs_after_escape()
         self._app = app
         self._give = give
         self._waiting: deque[events.Event] = deque()
@@ -73,10 +76,14 @@ class KeysInTurn:
 
 
 def keys_meant(event: events.Key, wanted: Iterable[str]) -> Iterator[events.Key]:
-    """Alt and a letter, where something is called by it; else Esc and the letter."""
+    """Alt and a key, where something is called by it or no single sign is typed by it; else Esc and the key."""
     name = event.key.removeprefix(ALT)
-    if len(letter := name.removeprefix("shift+")) != 1 or event.key in wanted:
+    letter = name.removeprefix("shift+")
+    typed = typed_by(name)
+    if event.key in wanted or (len(letter) != 1 and typed is None):
         yield event
-        return
-    yield events.Key("escape", "\x1b")
-    yield events.Key(letter.upper() if letter != name else letter, event.character)
+    elif (word := WORDWISE.get(name, "")) and word in wanted:
+        yield events.Key(word, None)
+    else:
+        yield events.Key("escape", "\x1b")
+        yield events.Key(letter.upper() if letter != name else name, typed or event.character or letter)

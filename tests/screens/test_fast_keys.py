@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import string
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
 from textual.events import Key
 from textual.pilot import Pilot
 
+from console.escape_signs import tell_signs_after_escape
+from console.keys_in_turn import keys_meant
 from console.palette import DeckPalette
+from screens.help_screen import HelpScreen
 from screens.question_screen import QuestionScreen
 from screens.run_screen import RunScreen
 from screens.trial_screen import TrialScreen
@@ -145,6 +150,46 @@ async def test_esc_and_a_letter_in_one_piece_are_two_keys(tmp_path: Path) -> Non
         assert not rows.marked
         app.post_message(alt("M"))
         await until(pilot, lambda: app.screen is run and bool(rows.marked), "M marked what the run shows")
+
+
+@pytest.mark.parametrize("sign", string.punctuation.replace("[", "") + string.digits + " \r")
+def test_esc_and_a_sign_in_one_piece_are_two_keys(sign: str) -> None:
+    tell_signs_after_escape()
+    parser = XTermParser()
+    [both] = [key for key in parser.feed(f"\x1b{sign}") if isinstance(key, Key)]
+    [alone] = [key for key in parser.feed(sign) if isinstance(key, Key)]
+    first, second = keys_meant(both, ())
+    assert (first.key, second.key, second.character) == ("escape", alone.key, sign)
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "key"), [("\x1b[A", "up"), ("\x1b[Z", "shift+tab"), ("\x1bOP", "f1"), ("\x1b[1;3C", "alt+right")]
+)
+def test_keys_that_a_terminal_sends_with_esc_stay_themselves(bytes_: str, key: str) -> None:
+    tell_signs_after_escape()
+    [one] = [found for found in XTermParser().feed(bytes_) if isinstance(found, Key)]
+    assert one.key == key
+    if one.key.startswith("alt+"):
+        assert [found.key for found in keys_meant(one, ())] == [key]
+
+
+@pytest.mark.parametrize(("letter", "word"), [("b", "ctrl+left"), ("f", "ctrl+right")])
+def test_esc_and_a_letter_go_by_words_only_where_a_line_is_typed_into(letter: str, word: str) -> None:
+    tell_signs_after_escape()
+    [both] = [key for key in XTermParser().feed(f"\x1b{letter}") if isinstance(key, Key)]
+    assert [key.key for key in keys_meant(both, {word})] == [word]
+    assert [(key.key, key.character) for key in keys_meant(both, ())] == [("escape", "\x1b"), (letter, letter)]
+
+
+async def test_a_sign_in_one_piece_with_the_esc_that_leaves_a_line_is_not_typed_into_it(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        await pilot.press("slash", *"rust")
+        bar = app.screen.query_one(FilterBar)
+        await until(pilot, lambda: bar.editing, "the filter is typed")
+        for key in XTermParser().feed("\x1b?"):
+            app.post_message(key)
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen), "it was for the list")
+        assert not bar.editing
 
 
 async def test_esc_and_a_key_apart_but_at_once_are_in_turn(tmp_path: Path) -> None:
