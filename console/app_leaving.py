@@ -36,20 +36,18 @@ class AppLeaving:
         self.app.exit(return_code=128 + number)
 
     def leave(self) -> None:
-        """Give the terminal back. A run that lives goes on; the person is told how to come back to it."""
+        """Give the terminal back. A run that lives goes on; `farewell` tells how to come back to it."""
         source = self.app.source
         code = 0
         message = None
         if self.app.started_here and source is not None:
             if source.state.finished is not None:
                 code = source.state.finished.exit_code
-            elif source.live:
-                message = Text(f"The run goes on. trialdeck watch {source.folder} shows it again.")
             elif source.stale:
                 code = DEAD
                 words = last_words(source.folder / ENGINE_LOG)
                 said = f"its last words: {words}" if words else "it left no word"
-                message = Text(f"The engine is gone; {said}. trialdeck resume {source.folder} goes on with the run.")
+                message = Text(f"The engine is gone; {said}.")
         self.app.exit(return_code=code, message=message)
 
     def interrupt(self) -> None:

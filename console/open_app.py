@@ -44,27 +44,31 @@ def show_run(
     habits = read_habits(read_only=read_only, replay_speed=replay_speed)
     app = TrialDeckApp(folder, started_here=engine is not None, habits=habits)
     code = run_app(app)
-    over = app.source is not None and app.source.state.finished is not None
-    say_farewell(folder, over=over)
-    if over:
+    say_farewell(app, folder)
+    if app.source is not None and app.source.state.finished is not None:
         wait_for_end(engine)
     return code
 
 
-def say_farewell(folder: Path, *, over: bool) -> None:
+def say_farewell(app: TrialDeckApp, folder: Path) -> None:
     """On the terminal, if it is still there: it may be what ended the console."""
+    source = app.source
+    over = source is not None and source.state.finished is not None
+    gone = source is not None and source.stale
     if not in_browser():
         with suppress(OSError):
-            print(farewell(folder, over=over), flush=True)
+            print(farewell(folder, over=over, gone=gone), flush=True)
 
 
-def farewell(folder: Path, *, over: bool) -> str:
-    """What stays on the terminal when the console has gone from it."""
+def farewell(folder: Path, *, over: bool, gone: bool = False) -> str:
+    """What stays on the terminal when the console has gone from it. `gone`: no engine works on the run any more."""
     run = shlex.quote(clean_line(str(folder)))
     if not open_run(folder).ours:
         return f"{run}: `trialdeck show {run}` prints it, `trialdeck watch {run}` opens it again"
     if over:
         return f"the run is in {run}: `trialdeck show {run}` prints it, `trialdeck watch {run}` opens it again"
+    if gone:
+        return f"the run {run} is not over, but its engine is gone: `trialdeck resume {run}` goes on with it"
     return f"the run {run} is not over: `trialdeck watch {run}` attaches again, `trialdeck cancel {run}` ends it"
 
 

@@ -35,6 +35,5 @@ def show_triage(folder: Path, *, who: str, blind: bool = False) -> int:
     os.environ[VARIABLE] = who
     app = TriageApp(folder, blind=blind, habits=read_habits())
     code = run_app(app)
-    over = app.source is not None and app.source.state.finished is not None
-    say_farewell(folder, over=over)
+    say_farewell(app, folder)
     return code

@@ -33,6 +33,8 @@ def test_a_variable_is_allowed_by_its_name_alone_and_no_value_is_repeated() -> N
 def test_what_stays_on_the_terminal_says_how_to_come_back() -> None:
     assert "`trialdeck watch 'my runs/x'` attaches again" in farewell(Path("my runs/x"), over=False)
     assert "`trialdeck show runs/x`" in farewell(Path("runs/x"), over=True)
+    gone = farewell(Path("my runs/x"), over=False, gone=True)
+    assert "`trialdeck resume 'my runs/x'` goes on" in gone and "cancel" not in gone
 
 
 def test_a_daemon_that_is_no_address_leaves_no_run_folder_and_exits_2(tmp_path: Path) -> None:
