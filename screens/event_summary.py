@@ -54,6 +54,10 @@ class EventSummary:
         self.run_issues = 0
         self.started_at: datetime | None = None
         self.last_at: datetime | None = None
+        self._session_at: datetime | None = None
+        self._earlier_seconds = 0.0
+        self._seconds = 0.0
+        self._before = b""
         self._trials: dict[str, str] = {}
         self._ended: dict[str, bool] = {}
         self._issues: dict[str, int] = {}
@@ -72,18 +76,26 @@ class EventSummary:
         folds = self._folds
         for line in lines:
             fold = folds.get(line[_TYPE])
-            if fold is None:
-                continue
-            try:
-                told = _decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                continue
-            fold(told, line)
-            self.last_at = told.at or self.last_at
+            if fold is not None:
+                try:
+                    told = _decoder.decode(line)
+                except (msgspec.DecodeError, UnicodeDecodeError):
+                    continue
+                fold(told, line)
+                self.last_at = told.at or self.last_at
+            self._before = line
 
     @property
     def done(self) -> int:
         return len(self._ended)
+
+    def took(self, last_at: datetime | None) -> float | None:
+        """As `RunState.took`: of all sessions, without the time between them."""
+        if self.finished is not None:
+            return None if self.finished.seconds is None else self._seconds
+        if last_at is None or self.started_at is None:
+            return None
+        return self._seconds + (_between(self._session_at, last_at) if self._session_at is not None else 0.0)
 
     @property
     def planned(self) -> int:
@@ -108,15 +120,31 @@ class EventSummary:
 
     def _engine(self, told: _Told, line: bytes) -> None:
         if line.startswith(b'{"type":"engine_started"'):
+            if self._session_at is not None:  # the one before left without a word
+                self._end_session(_between(self._session_at, self._left_at()))
+            self._earlier_seconds = self._seconds
+            self._session_at = told.at
             self.sessions += 1
             self.finished = None
             self.started_at = self.started_at or told.at
+        elif self._session_at is not None:
+            self._end_session(_between(self._session_at, told.at))
+
+    def _left_at(self) -> datetime | None:
+        """When the event before this one was written."""
+        before = ev.decode(self._before)
+        return before.at if before is not None and type(before) is not ev.EnvironmentGone else self.last_at
+
+    def _end_session(self, seconds: float) -> None:
+        self._seconds = self._earlier_seconds + seconds
+        self._session_at = None
 
     def _run_issue(self, told: _Told, line: bytes) -> None:
         self.run_issues += 1
 
     def _run_finished(self, told: _Told, line: bytes) -> None:
         self.finished = told
+        self._end_session(max(0.0, told.seconds or 0.0))
 
     def _trial_finished(self, told: _Told, line: bytes) -> None:
         self._forget(told.trial)
@@ -158,9 +186,6 @@ def summary_of_events(folder: Path, stamp: Stamp) -> RunSummary:
         lines.close()
     plan = found.plan
     last_at = last.at if last is not None else found.last_at
-    seconds = found.finished.seconds if found.finished is not None else None
-    if seconds is None and found.finished is None and found.started_at is not None and last_at is not None:
-        seconds = max(0.0, (last_at - found.started_at).total_seconds())
     return RunSummary(
         folder=folder,
         kind="trialdeck",
@@ -173,10 +198,14 @@ def summary_of_events(folder: Path, stamp: Stamp) -> RunSummary:
         issues=found.issues,
         started_at=found.started_at,
         last_event_at=last_at,
-        seconds=seconds,
+        seconds=found.took(last_at),
         exit_code=found.finished.exit_code if found.finished else None,
         stamp=stamp,
     )
+
+
+def _between(begin: datetime, end: datetime | None) -> float:
+    return max(0.0, (end - begin).total_seconds()) if end is not None else 0.0
 
 
 def task_set_words(plan: ev.RunPlanned | None) -> str:

@@ -66,7 +66,40 @@ def interrupted_story() -> list[ev.Event]:
     return [*story, *again]
 
 
-@pytest.mark.parametrize("make", [fake_run.story, lambda: fake_run.finish(fake_run.story()), interrupted_story])
+def resumed_story() -> list[ev.Event]:
+    """Cut off twice, by a cancel and by a kill, before it came to its end (case 77)."""
+    trial = next(event.trial for event in fake_run.story() if isinstance(event, ev.TrialFinished))
+    return [
+        *fake_run.finish(fake_run.story()),
+        ev.EngineStarted(at=at(20_000), pid=2, host="h", session=2, resumed=True),
+        ev.TrialInterrupted(at=at(20_001), trial=trial, run_number=1, reason="rerun"),
+        ev.TrialStarted(at=at(20_002), trial=trial, run_number=2),
+        ev.AgentStepped(at=at(20_007), trial=trial, number=1, what="the last word of an engine that is killed"),
+        ev.EngineStarted(at=at(30_000), pid=3, host="h", session=3, resumed=True),
+        ev.RunFinished(at=at(30_003), exit_code=0, seconds=2.5),
+        ev.EngineStopped(at=at(30_004), reason="0"),
+    ]
+
+
+def test_a_run_that_was_gone_on_with_took_what_all_its_engines_worked(tmp_path: Path) -> None:
+    story = fake_run.finish(fake_run.story())
+    fake_run.write(tmp_path / "once", story)
+    fake_run.write(tmp_path / "again", resumed_story())
+    once, again = summarise(tmp_path / "once").seconds, summarise(tmp_path / "again").seconds
+    assert once is not None and again == pytest.approx(once + 7 + 2.5)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        fake_run.story,
+        lambda: fake_run.finish(fake_run.story()),
+        interrupted_story,
+        resumed_story,
+        lambda: resumed_story()[:-3],
+        lambda: resumed_story()[:-2],
+    ],
+)
 def test_a_summary_has_the_numbers_of_the_whole_state(tmp_path: Path, make: object) -> None:
     events = make()  # type: ignore[operator]
     fake_run.write(tmp_path / "run", events)
@@ -74,7 +107,8 @@ def test_a_summary_has_the_numbers_of_the_whole_state(tmp_path: Path, make: obje
     state.apply_all(events)
     found = summarise(tmp_path / "run")
     assert numbers(found) == numbers_of(state)
-    assert found.kind == "trialdeck"
+    assert found.kind == "trialdeck" and found.last_event_at is not None
+    assert found.seconds == (state.elapsed(found.last_event_at) if state.finished is None else state.took)
     last = ev.decode((tmp_path / "run" / EVENTS).read_bytes().splitlines()[-1])
     assert last is not None and found.last_event_at == last.at
 
