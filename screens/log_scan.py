@@ -16,12 +16,18 @@ Stop = Callable[[], bool]
 
 
 def first_from(
-    file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: False, keeps: Keeps | None = None
+    file: Bytes,
+    pattern: Matches,
+    offset: int,
+    stop: Stop = lambda: False,
+    keeps: Keeps | None = None,
+    most: int | None = None,
 ) -> int | None:
     """The first line that matches and begins at `offset`, which is a line's beginning, or behind it; `keeps` says which
-    of them count."""
+    of them count. Gives up some way behind `most` bytes."""
     position, length = offset, _CHUNK
-    while position < file.size and not stop():
+    until = file.size if most is None else offset + most
+    while position < min(file.size, until) and not stop():
         data = file.read(position, length)
         if not data:
             return None
@@ -54,6 +60,22 @@ def last_before(
             return found[-1]
         end, length = start + first if 0 < first < len(data) else start, _CHUNK
     return None
+
+
+def next_round(
+    file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: False, keeps: Keeps | None = None
+) -> int | None:
+    """As `first_from`; where there is none, the first of all."""
+    found = first_from(file, pattern, offset, stop, keeps)
+    return first_from(file, pattern, 0, stop, keeps) if found is None else found
+
+
+def last_round(
+    file: Bytes, pattern: Matches, offset: int, stop: Stop = lambda: False, keeps: Keeps | None = None
+) -> int | None:
+    """As `last_before`; where there is none, the last of all."""
+    found = last_before(file, pattern, offset, stop, keeps)
+    return last_before(file, pattern, file.size, stop, keeps) if found is None else found
 
 
 def _found(pattern: Matches, data: bytes, begins: int, keeps: Keeps | None) -> list[int]:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from screens.bounded_pattern import TooSlow
 from screens.log_index import Bytes
 from screens.log_pattern import Matches
+from screens.log_scan import first_from, last_round, next_round
 from screens.log_streams import Keeps
 
 _CHUNK = 256 * 1024
@@ -136,6 +137,16 @@ class Search:
             if length >= _LONGEST:
                 return data
             length *= 4
+
+    def look_ahead(self, offset: int, most: int, stop: Callable[[], bool]) -> int | None:
+        """The first hit from the line at `offset` on, within so many bytes, whatever was searched so far."""
+        return first_from(self._file, self.pattern, offset, stop, self._keeps, most)
+
+    def look_round(self, offset: int, step: int, stop: Callable[[], bool]) -> int | None:
+        """The next hit from the line at `offset` on, or the last before it, round the file's end, whatever was searched
+        so far."""
+        look = next_round if step > 0 else last_round
+        return look(self._file, self.pattern, offset, stop, self._keeps)
 
     # --- what was found ---
 

@@ -90,10 +90,19 @@ class LogFinding(LogStreaming):
             self.action_search()
             return
         self.left()
-        at = self.search.next_after(self.here) if step > 0 else self.search.last_before(self.here)
+        search, here = self.search, self.here
+        if search.complete:
+            at = search.next_after(here) if step > 0 else search.last_before(here)
+        elif here <= search.searched:  # it is known what stands between
+            at = search.at_or_after(here + 1) if step > 0 else search.before(here)
+        else:
+            at = None
         if at is not None:
             self._let_go()
             self._mark(at)
+        elif not search.complete and (line := self._all_lines().line_at(here)) is not None:
+            begin = line.after if step > 0 else here
+            self._look_for("a match", lambda stop: (search.look_round(begin, step, stop), "not found"))
 
     def stop_search(self) -> bool:
         """Cancels what runs, or else forgets the hits, or else shows all lines again. False where nothing was on."""

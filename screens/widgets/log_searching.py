@@ -16,6 +16,8 @@ from screens.log_streams import Keeps
 
 INLINE_BYTES = 1 << 20
 """Growth up to this is searched on the spot; more goes to a thread."""
+AHEAD_BYTES = 32 * 1024 * 1024
+"""So far ahead of where one is the first hit is looked for before hits are counted from the file's beginning."""
 PROGRESS_SEC = 0.25
 """How often a search that goes on is told of."""
 
@@ -28,11 +30,13 @@ class LogSearching:
     class Searched(Message):
         search: Search
         over: bool
+        ahead: int | None = None
 
     def __init__(self, owner: Widget) -> None:
         self._owner = owner
         self._from = -1
         self._jump = False
+        self._ahead: int | None = None  # the first hit behind the start, where it was found before hits were counted
         self.search: Search | None = None
         self.running = False
         self.stopped = False  # by a person: it does not go on by itself
@@ -46,7 +50,7 @@ class LogSearching:
         lines that match are hits."""
         self.cancel()
         self.search = Search(file, pattern, keeps)
-        self._from, self._jump = start, jump
+        self._from, self._jump, self._ahead = start, jump, None
         self.stopped = False
 
     def cancel(self) -> None:
@@ -79,13 +83,18 @@ class LogSearching:
             worker = get_current_worker()
             told = not jump
             said_at = monotonic()
+            if jump and start >= search.searched:
+                found = search.look_ahead(start + 1, AHEAD_BYTES, lambda: worker.is_cancelled)
+                if found is not None:
+                    told = True
+                    self._owner.post_message(self.Searched(search, over=False, ahead=found))
 
             def stop() -> bool:
                 nonlocal told, said_at
                 if monotonic() - said_at > PROGRESS_SEC:
                     said_at = monotonic()
                     self._owner.post_message(self.Searched(search, over=False))
-                if not told and (found := search.next_after(start)) is not None and found > start:
+                if not told and search.at_or_after(start + 1) is not None:
                     told = True
                     self._owner.post_message(self.Searched(search, over=False))
                 return worker.is_cancelled
@@ -101,13 +110,19 @@ class LogSearching:
             return False
         if event.over:
             self.running = False
+        if event.ahead is not None:
+            self._ahead = event.ahead
         return True
 
     def take_jump(self) -> int | None:
-        """Where the view is to go after a new search, once there is a hit; only once."""
-        if not self._jump or self.search is None:
+        """Where the view is to go after a new search, once that hit is known; only once. Round the end of the file only
+        where all of it was searched."""
+        search = self.search
+        if not self._jump or search is None:
             return None
-        at = self.search.next_after(self._from)
+        at = self._ahead
+        if at is None:
+            at = search.next_after(self._from) if search.complete else search.at_or_after(self._from + 1)
         if at is not None:
             self._jump = False
         return at

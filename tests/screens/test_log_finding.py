@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from screens.log_search import Search
 from screens.log_text import Look
 from screens.widgets.log_page import LogPage
 from screens.widgets.log_searching import LogSearching
@@ -185,3 +186,50 @@ async def test_the_line_below_says_what_is_on_at_any_width(tmp_path: Path, width
             assert "&line 1 111 lines" in text and "/line 11" in text and "follow off · plain · no wrap" in text
         if width >= 200:
             assert " of 1,000 lines" in text and " of 11" in text
+
+
+@pytest.mark.parametrize("ahead", [1024, 1 << 25], ids=["far ahead", "near"])
+async def test_a_search_from_the_middle_goes_on_from_there_and_not_to_hits_above(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    monkeypatch.setattr("screens.widgets.log_searching.PROGRESS_SEC", 0.0)
+    monkeypatch.setattr("screens.widgets.log_searching.AHEAD_BYTES", ahead)
+    path = tmp_path / "agent.txt"
+    path.write_text(numbers(to=600_000))
+    app = OneLog(path)
+    async with app.run_test(size=(120, 24)) as pilot:
+        await settle(pilot)
+        app.view.go_to("300000")
+        app.view.search_for("^(1|599999)$")
+        await settle(pilot)
+        assert app.view.here_number == 599_999
+        app.view.search_for("^1$")
+        await settle(pilot)
+        assert app.view.here_number == 1  # round the end, once all was searched
+
+
+async def test_next_and_previous_go_to_the_nearest_match_before_all_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Search, "extend", lambda self, stop=None: False)
+    path = tmp_path / "agent.txt"
+    path.write_text(numbers(to=1_000))
+    app = OneLog(path)
+    async with app.run_test(size=(120, 24)) as pilot:
+        await settle(pilot)
+        app.view.search_for("00$")
+        await settle(pilot)
+        app.view.go_to("550")
+        went = []
+        for key in ("n", "n", "N", "N", "N", "N", "N", "N", "N", "N"):
+            app.view.action_hit(1 if key == "n" else -1)
+            await settle(pilot)
+            went.append(app.view.here_number)
+        assert went == [600, 700, 600, 500, 400, 300, 200, 100, 1_000, 900]
+        app.view.action_end()
+        app.view.action_hit(1)
+        await settle(pilot)
+        assert app.view.here_number == 1_000
+        app.view.action_hit(1)
+        await settle(pilot)
+        assert app.view.here_number == 100
