@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.message import Message
@@ -32,7 +33,7 @@ from engine.readers.reader import Liveness
 from engine.readers.replayed import Replay
 from screens.actions import EVERYWHERE, Place
 from screens.app_protocols import FollowsRun, FollowsRuns, KeptWithRun
-from screens.help_screen import HelpScreen
+from screens.help_screen import HelpScreen, keys_taken
 from screens.home_screen import HomeScreen
 from screens.read_only import refused
 from screens.run_memory import RunMemory
@@ -127,6 +128,14 @@ class TrialDeckApp(App[None]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The shades of `deck.tcss`, of whatever theme is chosen."""
         return shades(self.current_theme)
+
+    def exit(self, *given: Any, **more: Any) -> None:
+        self.leaving.begun = True
+        super().exit(*given, **more)
+
+    def push_screen(self, *given: Any, **more: Any) -> Any:
+        """Nothing on the way out, as for keys that were typed ahead: Textual would show a screen without its parts."""
+        return AwaitComplete() if self.leaving.begun else super().push_screen(*given, **more)
 
     def on_mount(self) -> None:
         self.leaving.listen(asyncio.get_running_loop())
@@ -290,8 +299,8 @@ class TrialDeckApp(App[None]):
         if self.leaving.when_over:
             self.leave()
         elif not self._compared and isinstance(self.screen, RunScreen):
-            self._compared = True
             finished = source.state.finished
+            self._compared = finished is not None  # one that goes on again is called finished for a moment
             if len(source.state.arms) >= 2 and finished is not None and finished.exit_code != 130:
                 self.screen.action_compare()
 
@@ -348,7 +357,7 @@ class TrialDeckApp(App[None]):
         screen = self.screen
         places = [getattr(screen, "PLACE", None), getattr(self.focused, "PLACE", None), EVERYWHERE]
         named = [place for place in dict.fromkeys(places) if isinstance(place, Place)]
-        self.push_screen(HelpScreen(named, getattr(screen, "HELP", "")))
+        self.push_screen(HelpScreen(named, getattr(screen, "HELP", ""), keys_taken(screen)))
 
     def action_next_theme(self) -> None:
         self.habits.next_theme()

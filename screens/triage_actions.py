@@ -37,7 +37,7 @@ TRIAGE = place(
         footer=60,
     ),
     Action(name="open", keys=("enter",), label="open", help="Open the trial at what this finding found", footer=68),
-    Action(name="finding(1)", keys=("1",), label="to 9 finding", help="To a finding's place by its number, 1 to 9"),
+    Action(name="finding(1)", keys=("1",), label="first finding", help="To the place of finding 1; 2 to 9 likewise"),
     Action(name="pane", keys=("tab",), label="log", help="To the logs, one after the other, and back", footer=64),
     Action(name="details", keys=("d",), label="details", help="All facts of the trial, or its logs", footer=56),
     Action(name="mark", keys=("asterisk",), label="mark", help="Mark this trial; the next cause goes to all marked"),
