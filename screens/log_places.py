@@ -6,12 +6,16 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from screens.log_times import is_stamp
+
 HINT = "line 1200 · 50% · 14:02:31 · 2026-11-30 14:02 · +5m · -30s"
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "ms": 0.001}
 _MOVE = re.compile(r"([+-])(?=\d)((?:\d+(?:\.\d+)?(?:ms|[smhd]))+)")
 _PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhd])")
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)([.,]\d+)?)?")
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)([.,]\d+)?)?([+-](?:0\d|1[0-4]):?[0-5]\d)?")
+_UTC = re.compile(r"(?<=\d)\s*(?:UTC|GMT|[Zz])$")
+_ZONE_APART = re.compile(r"(?<=\d)\s+(?=[+-]\d\d:?\d\d$)")
 
 
 class BadPlace(ValueError):
@@ -35,9 +39,10 @@ class Moved:
 
 @dataclass(frozen=True)
 class ClockTime:
-    """A time of day, on whichever day of the log is meant."""
+    """A time of day, on whichever day of the log is meant; without a zone it is meant in that of the log."""
 
     seconds: float
+    zone: tzinfo | None = None
 
     def near(self, at: float, zone: tzinfo) -> float:
         """That time of day nearest to a moment, both in seconds since 1970."""
@@ -53,11 +58,19 @@ class Moment:
     at: datetime
 
 
-Place = LineNumber | Share | Moved | ClockTime | Moment
+@dataclass(frozen=True)
+class Stamp:
+    """A time as some log writes it."""
+
+    text: str
+
+
+Place = LineNumber | Share | Moved | ClockTime | Moment | Stamp
 
 
 def parse_place(text: str) -> Place:
-    text = text.strip()
+    typed = text.strip()
+    text = _ZONE_APART.sub("", _UTC.sub("+00:00", typed))
     if re.fullmatch(r":?[0-9]{1,15}", text):
         return LineNumber(max(1, int(text.lstrip(":"))))
     if found := re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%", text):
@@ -68,10 +81,14 @@ def parse_place(text: str) -> Place:
     if found := _CLOCK.fullmatch(text):
         hour, minute, second = int(found[1]), int(found[2]), int(found[3] or 0)
         if hour < 24 and minute < 60 and second < 61:
-            return ClockTime(hour * 3600 + minute * 60 + second + float((found[4] or ".0").replace(",", ".")))
+            part = float((found[4] or ".0").replace(",", "."))
+            zone = datetime.strptime(found[5], "%z").tzinfo if found[5] else None
+            return ClockTime(hour * 3600 + minute * 60 + second + part, zone)
     try:
         if len(text) >= 10:
             return Moment(datetime.fromisoformat(text))
     except ValueError:
         pass
+    if is_stamp(typed):
+        return Stamp(typed)
     raise BadPlace(f"a place is one of: {HINT}")

@@ -51,7 +51,7 @@ class LogTimes:
         except OSError:
             return cls()
         times = cls(dated)
-        local = datetime.now().astimezone().tzinfo
+        local = dated.astimezone().tzinfo  # as it was then: summer time is not that of today
         last = times.last(reader)
         if last is not None and local is not None and times.zone_free(reader, last[0]):
             other = cls(dated, local)
@@ -162,6 +162,12 @@ class LogTimes:
         while found is not None and found[1] < at and not stop():
             found = self.first(reader, found[0].after)
         return found[0] if found is not None else None
+
+
+def is_stamp(text: str) -> bool:
+    """A time stands at the text's beginning, in a form that logs have."""
+    found = _STAMP.match(text.encode("utf-8", "surrogateescape"))
+    return found is not None
 
 
 def _clock(text: bytes) -> int:

@@ -14,7 +14,7 @@ from screens.log_errors import ERRORS
 from screens.log_filter import FilteredReader
 from screens.log_lines import LineReader
 from screens.log_pattern import BadPattern, Matches, Pattern, Within, filter_pattern
-from screens.log_places import BadPlace, ClockTime, LineNumber, Moment, Moved, Place, Share, parse_place
+from screens.log_places import BadPlace, ClockTime, LineNumber, Moment, Moved, Place, Share, Stamp, parse_place
 from screens.log_scan import first_from, last_before
 from screens.log_search import Search
 from screens.log_times import LogTimes
@@ -320,7 +320,12 @@ class LogFinding(LogStreaming):
             case Moved(seconds):
                 wanted = now + seconds
             case ClockTime():
-                wanted = place.near(now, times.zone_of(reader, line))
+                wanted = place.near(now, place.zone or times.zone_of(reader, line))
+            case Stamp(text):
+                told = times.seconds(text.encode("utf-8", "surrogateescape"))
+                if told is None:
+                    return None, "there is no such time"
+                wanted = told
             case Moment(at):
                 zone = at.tzinfo or times.zone_of(reader, line)
                 wanted = at.replace(tzinfo=zone).timestamp()

@@ -113,7 +113,14 @@ async def test_keys_go_to_a_line_a_share_a_time_and_so_much_later(tmp_path: Path
     app = OneLog(path)
     async with app.run_test(size=(120, 24)) as pilot:
         await settle(pilot)
-        for typed, line in (("1200", 1_200), ("01:00:00", 3_601), ("+5m", 3_901), ("-30s", 3_871), ("+1h1s", 7_472)):
+        for typed, line in (
+            ("1200", 1_200),
+            ("01:00:00", 3_601),
+            ("+5m", 3_901),
+            ("-30s", 3_871),
+            ("+1h1s", 7_472),
+            ("02:00 +0100", 3_601),
+        ):
             await pilot.press("at", *typed, "enter")  # the place before gives way
             await settle(pilot)
             assert app.view.here_number == line, typed

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import time
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from screens.log_file import GrowingFile
 from screens.log_index import LineIndex
 from screens.log_lines import LineReader
-from screens.log_places import BadPlace, ClockTime, LineNumber, Moment, Moved, Share, parse_place
+from screens.log_places import BadPlace, ClockTime, LineNumber, Moment, Moved, Share, Stamp, parse_place
 from screens.log_times import LogTimes
 from tests.screens.test_log_lines import InMemory
 
 DATED = datetime(2026, 11, 30, 18, 0, tzinfo=UTC)
+INDIA = timezone(timedelta(hours=5, minutes=30))
 NOON = datetime(2026, 11, 30, 12, 3, 44, tzinfo=UTC).timestamp()
 
 
@@ -91,13 +96,21 @@ def test_a_moment_is_found_among_lines_with_and_without_times(steps: list[tuple[
         ("+1h30m", Moved(5_400)),
         ("2026-11-30 14:02", Moment(datetime(2026, 11, 30, 14, 2))),
         ("2026-11-30T14:02:31Z", Moment(datetime(2026, 11, 30, 14, 2, 31, tzinfo=UTC))),
+        ("2026-11-30 14:02 UTC", Moment(datetime(2026, 11, 30, 14, 2, tzinfo=UTC))),
+        ("2026-11-30 14:02 +0530", Moment(datetime(2026, 11, 30, 14, 2, tzinfo=INDIA))),
+        ("14:02Z", ClockTime(50_520, UTC)),
+        ("14:02:31 UTC", ClockTime(50_551, UTC)),
+        ("14:02:31.5 +05:30", ClockTime(50_551.5, INDIA)),
+        ("Nov 30 14:02:31", Stamp("Nov 30 14:02:31")),
+        ("30/Nov/2026:14:02:31 +0000", Stamp("30/Nov/2026:14:02:31 +0000")),
+        ("1796047351.25", Stamp("1796047351.25")),
     ],
 )
 def test_places_as_they_are_typed(text: str, place: object) -> None:
     assert parse_place(text) == place
 
 
-@pytest.mark.parametrize("text", ["", "x", "25:00", "+5", "5m", "12:99", "-", "%", "²"])
+@pytest.mark.parametrize("text", ["", "x", "25:00", "+5", "5m", "12:99", "-", "%", "²", "14:02+99:00", "took 14:02:31"])
 def test_what_is_no_place_says_what_one_is(text: str) -> None:
     with pytest.raises(BadPlace, match="14:02:31"):
         parse_place(text)
@@ -106,3 +119,26 @@ def test_what_is_no_place_says_what_one_is(text: str) -> None:
 def test_a_time_of_day_is_meant_on_the_nearest_day() -> None:
     midnight = datetime(2026, 11, 30, 23, 50, tzinfo=UTC).timestamp()
     assert ClockTime(600).near(midnight, UTC) == midnight + 1_200
+
+
+def test_a_log_in_local_time_is_in_that_of_its_own_day_and_not_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        try:
+            for month in (1, 7):
+                path = tmp_path / f"{month}.log"
+                path.write_text(f"2026-{month:02}-15 12:03:44 x\n")
+                written = datetime(2026, month, 15, 12, 3, 44).timestamp()
+                os.utime(path, (written, written))
+                file = GrowingFile(path)
+                file.look()
+                reader = LineReader(file, LineIndex(file))
+                first = LogTimes.of(path, reader).first(reader)
+                assert first is not None
+                assert first[1] == written
+        finally:
+            patched.undo()
+            time.tzset()
