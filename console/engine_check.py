@@ -6,17 +6,23 @@ import http.client
 import json
 import socket
 import subprocess
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import psutil
 
 from engine.environments.docker.endpoint import Endpoint, find_endpoint, is_here
 from engine.environments.docker.labels import RUN
+from engine.environments.docker.ssh_line import SshFailed, SshLine
+from engine.environments.docker.unreachable import in_one_line
 from engine.events import HostInfo
+from engine.text import clean_line
 
 ANSWER_SEC = 10.0
+MOST_BYTES = 16 << 20
+WITHOUT = "a recorded run can be seen without: `trialdeck watch sample_runs/recorded/demo`"
 COMPOSE_SEC = 15.0
 SHORT_ID = 12
 
@@ -71,28 +77,16 @@ def local_host() -> HostInfo:
 
 def engine_host() -> HostInfo:
     """What the daemon's host has. Raises NoEngine."""
-    try:
-        endpoint = find_endpoint()
-    except ValueError as error:
-        raise NoEngine(str(error)) from None
-    info = _info(endpoint)
+    with _reached() as (endpoint, near):
+        info = _ask(endpoint, near, "/info", dict)
+        elsewhere = not is_here(endpoint, info)
     return HostInfo(
         name=str(info.get("Name", "")),
         cpus=float(info.get("NCPU") or 0),
         memory_mb=int(info.get("MemTotal") or 0) >> 20,
         docker=str(info.get("ServerVersion", "")),
-        elsewhere=not is_here(endpoint, info),
+        elsewhere=elsewhere,
     )
-
-
-def _connection(endpoint: Endpoint) -> http.client.HTTPConnection:
-    if endpoint.is_socket:
-        return _SocketConnection(endpoint.host.removeprefix("unix://"))
-    place = urlsplit(endpoint.host)
-    context = endpoint.tls_context()
-    if context is None:
-        return http.client.HTTPConnection(str(place.hostname), place.port, timeout=ANSWER_SEC)
-    return http.client.HTTPSConnection(str(place.hostname), place.port, timeout=ANSWER_SEC, context=context)
 
 
 def containers_of(run: str, engine_name: str) -> set[str] | None:
@@ -100,34 +94,62 @@ def containers_of(run: str, engine_name: str) -> set[str] | None:
     no engine answers, or it is not the one of that name, on which the run was made."""
     chosen = quote(json.dumps({"label": [f"{RUN}={run}"]}))
     try:
-        endpoint = find_endpoint()
-        if str(_info(endpoint).get("Name", "")) != engine_name:
-            return None
-        told = _ask(endpoint, f"/containers/json?all=1&filters={chosen}", list)
-    except (NoEngine, ValueError):
+        with _reached() as (endpoint, near):
+            if str(_ask(endpoint, near, "/info", dict).get("Name", "")) != engine_name:
+                return None
+            told = _ask(endpoint, near, f"/containers/json?all=1&filters={chosen}", list)
+    except NoEngine:
         return None
     return {str(one.get("Id", ""))[:SHORT_ID] for one in told if isinstance(one, dict)}
 
 
-def _info(endpoint: Endpoint) -> dict[str, Any]:
-    return _ask(endpoint, "/info", dict)
+@contextmanager
+def _reached() -> Iterator[tuple[Endpoint, Endpoint]]:
+    """The daemon's endpoint, and the one to connect to: inside the block ssh leads there. Raises NoEngine."""
+    with ExitStack() as line:
+        try:
+            endpoint = near = find_endpoint()
+            if endpoint.is_ssh:
+                ssh = SshLine.open(endpoint)
+                line.callback(ssh.close)
+                near = Endpoint(host=ssh.url)
+        except (ValueError, OSError) as error:
+            raise NoEngine(f"{error}; {WITHOUT}") from None
+        except SshFailed as error:
+            raise NoEngine(f"no Docker engine answers at {error}; {WITHOUT}") from None
+        yield endpoint, near
+
+
+def _connection(endpoint: Endpoint) -> http.client.HTTPConnection:
+    if endpoint.is_socket:
+        return _SocketConnection(endpoint.socket)
+    host, port = endpoint.address
+    context = endpoint.tls_context()
+    if context is None:
+        return http.client.HTTPConnection(host, port, timeout=ANSWER_SEC)
+    return http.client.HTTPSConnection(host, port, timeout=ANSWER_SEC, context=context)
 
 
 _Told = TypeVar("_Told", dict[str, Any], list[Any])
 
 
-def _ask(endpoint: Endpoint, place: str, kind: type[_Told]) -> _Told:
+def _ask(endpoint: Endpoint, near: Endpoint, place: str, kind: type[_Told]) -> _Told:
+    """Asks at `near`, and names `endpoint` in what it raises."""
     try:
-        with closing(_connection(endpoint)) as connection:
+        with closing(_connection(near)) as connection:
             connection.request("GET", place)
             answer = connection.getresponse()
-            found = json.loads(answer.read())
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise NoEngine(
-            f"no Docker engine answers at {endpoint.host} ({reason}); start it, set DOCKER_HOST, or let `./dev setup` "
-            "install one; a recorded run can be seen without: `trialdeck watch sample_runs/recorded/demo`"
-        ) from None
+            told = answer.read(MOST_BYTES)
+    except (OSError, http.client.HTTPException) as error:  # a certificate that fails is a ValueError as well
+        raise NoEngine(f"{in_one_line(error, endpoint)}; {WITHOUT}") from None
+    except ValueError as error:  # certificates that can't be used
+        raise NoEngine(f"{error}; {WITHOUT}") from None
+    try:
+        found = json.loads(told)
+    except ValueError:
+        found = None
     if answer.status != 200 or not isinstance(found, kind):
-        raise NoEngine(f"the Docker engine at {endpoint.host} is not usable: {found}")
+        said = str(found.get("message") or "") if isinstance(found, dict) else ""
+        problem = NoEngine(clean_line(said) or f"what answers there is no Docker engine (status {answer.status})")
+        raise NoEngine(f"{in_one_line(problem, endpoint)}; {WITHOUT}")
     return found

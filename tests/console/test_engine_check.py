@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -55,8 +56,11 @@ def test_what_is_no_address_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
         engine_host()
 
 
-def test_certificates_that_are_not_there_are_a_reason(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+def test_certificates_that_are_not_there_are_a_reason(
+    monkeypatch: pytest.MonkeyPatch, port: int, tmp_path: Path
+) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{port}")
     monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
-    with pytest.raises(NoEngine, match="no Docker engine answers"):
+    monkeypatch.setenv("DOCKER_CERT_PATH", str(tmp_path))
+    with pytest.raises(NoEngine, match=f"DOCKER_CERT_PATH is {tmp_path}: ca.pem is missing there"):
         engine_host()

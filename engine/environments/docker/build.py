@@ -14,7 +14,6 @@ import msgspec
 
 from engine.environments.docker import labels
 from engine.environments.docker.compose import tool_environment
-from engine.environments.docker.endpoint import Endpoint
 from engine.environments.docker.failures import Failure, classify, fail
 from engine.environments.docker.host_tools import ToolResult, plugin, run_tool
 from engine.environments.docker.once import Once
@@ -35,8 +34,8 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 class Builds:
     """All builds of one provider."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._env = tool_environment(endpoint)
+    def __init__(self, reached_at: str) -> None:
+        self._env = tool_environment(reached_at)
         self._once: Once[Built] = Once()
         self._slots = anyio.CapacityLimiter(BUILDS_AT_ONCE)
 

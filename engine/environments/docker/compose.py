@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.environments.docker.definition import Definition
-from engine.environments.docker.endpoint import Endpoint, cli_environment
+from engine.environments.docker.endpoint import cli_environment, config_folder
 from engine.environments.docker.failures import classify, fail
 from engine.environments.docker.host_tools import ToolResult, plugin, run_tool
 from engine.issues import Code, Evidence, TrialFailed
@@ -18,11 +18,10 @@ CONFIG_SEC = 60.0
 UNSET = re.compile(r'The \\?"([^"\\]+)\\?" variable is not set')
 
 
-def tool_environment(endpoint: Endpoint) -> dict[str, str]:
-    """For tools that read no task file by themselves. PATH finds credential helpers, HOME their settings."""
-    env = cli_environment()
-    if endpoint.context:
-        env["DOCKER_CONTEXT"] = endpoint.context
+def tool_environment(reached_at: str) -> dict[str, str]:
+    """For tools that read no task file by themselves, to the daemon at a Docker URL that says everything: a context
+    would let buildx's default builder be another daemon's. PATH finds credential helpers, HOME their settings."""
+    env = {"DOCKER_HOST": reached_at, "DOCKER_CONFIG": str(config_folder())}
     for name in ("PATH", "HOME", "SSH_AUTH_SOCK", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
         if os.environ.get(name):
             env[name] = os.environ[name]
@@ -72,8 +71,8 @@ def _allowed(allowed: Mapping[str, str]) -> dict[str, str]:
 class ComposeProject:
     """One settled definition, given to the tool over its stdin: values of the host never lie in a file."""
 
-    def __init__(self, endpoint: Endpoint, project: str, folder: Path, allowed: Mapping[str, str]) -> None:
-        self._env = {**_allowed(allowed), **tool_environment(endpoint)}
+    def __init__(self, reached_at: str, project: str, folder: Path, allowed: Mapping[str, str]) -> None:
+        self._env = {**_allowed(allowed), **tool_environment(reached_at)}
         self._project = project
         self._folder = folder
 

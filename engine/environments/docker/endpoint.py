@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,41 +13,72 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from engine.environments.docker.certificates import tls_settings
+from engine.environments.docker.contexts import read_context
+
 USUAL_SOCKET = "unix:///var/run/docker.sock"
-SCHEMES = ("unix", "tcp", "http", "https")
-CLI_VARIABLES = ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "DOCKER_CONFIG")
+SCHEMES = ("unix", "tcp", "http", "https", "ssh")
+TLS_VARIABLES = ("DOCKER_TLS", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH")
+CLI_VARIABLES = ("DOCKER_HOST", "DOCKER_CONTEXT", *TLS_VARIABLES, "DOCKER_CONFIG")
+FORWARDERS = frozenset({"ssh", "sshd", "socat"})
+"""Programs at whose sockets another host's daemon may answer."""
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """`host` is a Docker URL; the certificate folders are set only where TLS is asked for."""
+    """`host` is a Docker URL. `named_by` and `certificates_by` say what a person set to come here ("" for the usual
+    socket). `tls` with `certificates` None trusts this host's own authorities."""
 
     host: str = USUAL_SOCKET
-    context: str = ""
+    named_by: str = ""
+    tls: bool = False
     certificates: Path | None = None
+    certificates_by: str = ""
     verify: bool = True
 
     @property
     def is_socket(self) -> bool:
         return self.host.startswith("unix://")
 
+    @property
+    def is_ssh(self) -> bool:
+        return self.host.startswith("ssh://")
+
+    @property
+    def socket(self) -> str:
+        """The path of a Unix socket."""
+        return self.host.removeprefix("unix://")
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Name and port of a daemon behind TCP."""
+        place = urlsplit(self.host)
+        return str(place.hostname), int(place.port or 0)
+
     def tls_context(self) -> ssl.SSLContext | None:
-        """None where the daemon speaks plain HTTP."""
-        if self.certificates is None:
-            return None
-        authority = self.certificates / "ca.pem"
-        context = ssl.create_default_context(cafile=str(authority) if authority.is_file() else None)
-        if not self.verify:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        if (self.certificates / "cert.pem").is_file():
-            context.load_cert_chain(self.certificates / "cert.pem", self.certificates / "key.pem")
-        return context
+        """None where the daemon speaks plain HTTP. Raises ValueError where its files can't be used."""
+        return tls_settings(self.certificates, self.certificates_by, verify=self.verify) if self.tls else None
 
 
 def is_here(endpoint: Endpoint, info: Mapping[str, Any]) -> bool:
-    """Does the daemon that gave this answer to `info` see the files of this host? One in a virtual machine or behind a
-    forwarded socket has another name."""
-    return endpoint.is_socket and info.get("Name") == socket.gethostname()
+    """Does the daemon that gave this answer to `info` see the files of this host? One in a virtual machine has another
+    name, and so mostly has one behind a socket that somebody forwards."""
+    return endpoint.is_socket and info.get("Name") == socket.gethostname() and not _is_passed_on(endpoint.socket)
+
+
+def _is_passed_on(path: str) -> bool:
+    """Does another program than a daemon of this host listen here? Who can't be asked passes nothing on."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return False
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(path)
+            told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        pid = struct.unpack("3i", told)[0]
+        if pid == 0:  # a process that this one can't see: we are in a container, and its files are not the daemon's
+            return True
+        return Path(f"/proc/{pid}/comm").read_text().strip() in FORWARDERS
+    except OSError:
+        return False
 
 
 def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -63,52 +95,67 @@ def cli_config(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
 
 
 def find_endpoint(environ: Mapping[str, str] = os.environ) -> Endpoint:
-    """As the Docker CLI decides; the Docker SDK is imported only where a context is in use.
-
-    Raises ValueError where that names no daemon that can be reached from here.
-    """
+    """As the Docker CLI decides. Raises ValueError where that names no daemon that can be reached from here."""
     host = environ.get("DOCKER_HOST", "").strip()
     if host:
-        _check(host, "DOCKER_HOST")
-        wanted = bool(environ.get("DOCKER_TLS_VERIFY")) and not host.startswith(("unix://", "ssh://"))
-        folder = Path(environ.get("DOCKER_CERT_PATH") or config_folder(environ))
-        return Endpoint(host=host, certificates=folder if wanted else None)
-    name = environ.get("DOCKER_CONTEXT") or str(cli_config(environ).get("currentContext") or "default")
+        return _of_host(host, environ)
+    name = environ.get("DOCKER_CONTEXT", "")
+    named_by = f"DOCKER_CONTEXT={name}"
+    if not name:
+        chosen = cli_config(environ).get("currentContext")
+        name = chosen if isinstance(chosen, str) and chosen else "default"
+        named_by = f"currentContext in {config_folder(environ) / 'config.json'}"
     if name == "default":
         return Endpoint()
-    return _of_context(name)
+    return _of_context(name, named_by, config_folder(environ))
+
+
+def _of_host(host: str, environ: Mapping[str, str]) -> Endpoint:
+    _check(host, "DOCKER_HOST")
+    verify = bool(environ.get("DOCKER_TLS_VERIFY"))
+    by_variable = verify or bool(environ.get("DOCKER_TLS"))
+    if host.startswith(("unix://", "ssh://")) or not (by_variable or host.startswith("https://")):
+        return Endpoint(host=host, named_by="DOCKER_HOST")
+    named = environ.get("DOCKER_CERT_PATH")
+    folder = Path(named) if named else config_folder(environ)
+    return Endpoint(
+        host=host,
+        named_by="DOCKER_HOST",
+        tls=True,
+        certificates=folder if by_variable or named else None,
+        certificates_by="DOCKER_CERT_PATH" if named else "the folder of certificates (DOCKER_CERT_PATH is not set)",
+        verify=verify or not by_variable,
+    )
 
 
 def _check(host: str, named_by: str) -> None:
     scheme, _, rest = host.partition("://")
-    if scheme == "ssh":
-        raise ValueError(
-            f"{named_by} is {host}: a daemon behind ssh is not reached directly; forward its socket, and name that: "
-            f"`ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock {rest}`, DOCKER_HOST=unix:///tmp/docker.sock"
-        )
     try:
-        there = bool(rest) if scheme == "unix" else bool(urlsplit(host).hostname and urlsplit(host).port)
+        place = urlsplit(host)
+        there = bool(rest) if scheme == "unix" else bool(place.hostname and (place.port or scheme == "ssh"))
     except ValueError:  # the port is no number
         there = False
-    if scheme not in SCHEMES or not there:
-        raise ValueError(f"{named_by} is {host!r}: expected unix:///path/of/docker.sock or tcp://host:port")
+    # What begins with a hyphen would be an option of ssh.
+    if scheme not in SCHEMES or not there or (scheme == "ssh" and rest.startswith("-")):
+        raise ValueError(
+            f"{named_by} is {host!r}: expected unix:///path/of/docker.sock, tcp://host:port or ssh://user@host"
+        )
 
 
-def _of_context(name: str) -> Endpoint:
-    from docker.context import ContextAPI
-
-    context = ContextAPI.get_context(name)
-    if context is None:
-        raise ValueError(f"the Docker context {name!r} doesn't exist (see `docker context ls`)")
-    settings = context.endpoints.get("docker", {})
-    folder = Path(str(context.tls_path)) / "docker"
-    host = str(settings.get("Host") or USUAL_SOCKET)
+def _of_context(name: str, named_by: str, config: Path) -> Endpoint:
+    context = read_context(name, config)
+    host = context.host or USUAL_SOCKET
     _check(host, f"the Docker context {name!r}")
+    tls = not host.startswith(("unix://", "ssh://")) and (
+        context.certificates is not None or context.skip_verify or host.startswith("https://")
+    )
     return Endpoint(
         host=host,
-        context=name,
-        certificates=folder if folder.is_dir() else None,
-        verify=not settings.get("SkipTLSVerify", False),
+        named_by=named_by,
+        tls=tls,
+        certificates=context.certificates if tls else None,
+        certificates_by=f"the certificates' folder of the Docker context {name!r}",
+        verify=not context.skip_verify,
     )
 
 

@@ -18,6 +18,10 @@ from aiodocker.execs import Exec
 from aiodocker.stream import Stream
 
 from engine.environments.docker.endpoint import Endpoint
+from engine.environments.docker.line import Line, open_line
+from engine.environments.docker.ssh_line import SshFailed
+from engine.environments.docker.tls_line import keep_alive
+from engine.environments.docker.unreachable import in_one_line
 
 CALL_SEC = 120.0
 CONNECT_SEC = 10.0
@@ -48,42 +52,57 @@ class EngineCallFailed(Exception):
 class Engine:
     """Calls to one daemon, each with a bound. A broken connection raises `EngineCallFailed`, never aiohttp's errors."""
 
-    def __init__(self, docker: aiodocker.Docker, endpoint: Endpoint) -> None:
+    def __init__(self, docker: aiodocker.Docker, endpoint: Endpoint, line: Line | None = None) -> None:
         self._docker = docker
+        self._line = line
         self.endpoint = endpoint
+        self.reached_at = line.url if line is not None else endpoint.host
 
     @classmethod
     async def connect(cls, endpoint: Endpoint) -> Engine:
-        connector: aiohttp.BaseConnector | None = None
-        url = endpoint.host
-        if endpoint.host.startswith("unix://"):
-            connector = aiohttp.UnixConnector(endpoint.host.removeprefix("unix://"), limit=0)
-            url = "unix://localhost"
-        elif endpoint.host.startswith(("tcp://", "http://", "https://")):
-            context = endpoint.tls_context()
-            connector = aiohttp.TCPConnector(ssl=context if context is not None else False, limit=0)
-            url = ("https://" if context is not None else "http://") + endpoint.host.split("://", 1)[1]
-        if connector is None:
-            docker = aiodocker.Docker(url=url)
-        else:
-            session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout())
-            docker = aiodocker.Docker(url=url, connector=connector, session=session)
-        engine = cls(docker, endpoint)
+        """Raises EngineCallFailed, whose message names the address, what led there, the reason and the way out;
+        ValueError where certificates can't be used."""
+        try:
+            line = await open_line(endpoint)
+        except SshFailed as error:
+            raise EngineCallFailed(UNREACHABLE, f"no Docker engine answers at {error}") from error
+        except OSError as error:
+            raise EngineCallFailed(UNREACHABLE, in_one_line(error, endpoint)) from error
+        engine = cls(_client(line.url if line is not None else endpoint.host), endpoint, line)
         try:
             version = await engine.get("version", versioned=False, within=CONNECT_SEC)
+            major, minor = (int(part) for part in str(version["ApiVersion"]).split("."))
+        except EngineCallFailed as error:
+            said = line.said if line is not None else ""
+            told = f"no Docker engine answers at {said}" if said else in_one_line(error, endpoint)
+            await engine.close()
+            raise EngineCallFailed(error.status, told) from error
+        except (TypeError, KeyError, ValueError) as error:
+            await engine.close()
+            raise EngineCallFailed(UNREACHABLE, f"what answers at {endpoint.host} is no Docker engine") from error
         except BaseException:
             await engine.close()
             raise
-        major, minor = (int(part) for part in str(version["ApiVersion"]).split("."))
-        docker.api_version = "v{}.{}".format(*min((major, minor), NEWEST_API))
+        engine._docker.api_version = "v{}.{}".format(*min((major, minor), NEWEST_API))
         engine.version = version
         return engine
 
     version: dict[str, Any]
 
+    reached_at: str
+    """The Docker URL by which every tool of this host reaches the daemon, with nothing else said."""
+
     async def close(self) -> None:
-        await self._docker.close()
-        await self._docker.session.close()
+        with anyio.CancelScope(shield=True):
+            await self._docker.close()
+            await self._docker.session.close()
+            if self._line is not None:
+                await self._line.close()
+
+    def _broken(self, error: Exception) -> EngineCallFailed:
+        """A connection that ended before its answer."""
+        said = (self._line.said if self._line is not None else "") or str(error) or type(error).__name__
+        return EngineCallFailed(UNREACHABLE, f"the connection to the daemon broke: {said}")
 
     async def get(
         self, path: str, *, versioned: bool = True, within: float = CALL_SEC, **params: str | int | bool
@@ -167,13 +186,15 @@ class Engine:
                 versioned_api=versioned,
             )
             try:
+                if response.connection is not None and response.connection.transport is not None:
+                    keep_alive(response.connection.transport.get_extra_info("socket"))
                 yield response
             finally:
                 response.close()
         except aiodocker.DockerError as error:
             raise EngineCallFailed(error.status, error.message) from error
         except (aiohttp.ClientError, ConnectionError) as error:  # other OSErrors are the caller's own, inside the block
-            raise EngineCallFailed(UNREACHABLE, f"the connection to the daemon broke: {error}") from error
+            raise self._broken(error) from error
 
     @asynccontextmanager
     async def attach_exec(self, exec_id: str) -> AsyncIterator[Stream]:
@@ -184,7 +205,20 @@ class Engine:
         except aiodocker.DockerError as error:
             raise EngineCallFailed(error.status, error.message) from error
         except aiohttp.ClientError as error:
-            raise EngineCallFailed(UNREACHABLE, f"the connection to the daemon broke: {error}") from error
+            raise self._broken(error) from error
+
+
+def _client(url: str) -> aiodocker.Docker:
+    """With a pool that has no limit, and no limit of time of its own."""
+    connector: aiohttp.BaseConnector
+    if url.startswith("unix://"):
+        connector = aiohttp.UnixConnector(url.removeprefix("unix://"), limit=0)
+        url = "unix://localhost"
+    else:
+        connector = aiohttp.TCPConnector(ssl=False, limit=0)
+        url = "http://" + url.split("://", 1)[1]
+    session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout())
+    return aiodocker.Docker(url=url, connector=connector, session=session)
 
 
 def filters(**wanted: list[str]) -> str:

@@ -48,7 +48,7 @@ class ProjectEnvironment(DockerEnvironment):
         self._record(settled.definition)
         self._warn(settled, unset)
         self._compose = ComposeProject(
-            self._engine.endpoint, self.project, spec.compose_file.parent, spec.allowed_host_env
+            self._engine.reached_at, self.project, spec.compose_file.parent, spec.allowed_host_env
         )
         main = settled.definition["services"][MAIN]
         if not main.get("image"):

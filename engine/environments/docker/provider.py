@@ -17,9 +17,9 @@ from engine.environments.docker import labels
 from engine.environments.docker.build import Builds
 from engine.environments.docker.daemon_events import DaemonEvents
 from engine.environments.docker.endpoint import cli_environment, find_endpoint, is_here
-from engine.environments.docker.engine_api import UNREACHABLE, Engine, EngineCallFailed, filters
+from engine.environments.docker.engine_api import Engine, EngineCallFailed, filters
 from engine.environments.docker.environment import DockerEnvironment
-from engine.environments.docker.failures import from_daemon
+from engine.environments.docker.failures import fail, from_daemon
 from engine.environments.docker.host_tools import ToolMissing, plugin, run_tool
 from engine.environments.docker.locality import Locality
 from engine.environments.docker.neighbours import Neighbours
@@ -31,6 +31,7 @@ from engine.environments.docker.single import SingleEnvironment
 from engine.environments.docker.together import first_of, together
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import Emit, EnvironmentSpec
+from engine.issues import Code
 
 STARTS_AT_ONCE = 4
 VERSION_SEC = 20.0
@@ -70,14 +71,10 @@ class DockerProvider:
     @classmethod
     async def connect(cls) -> DockerProvider:
         """Raises TrialFailed `daemon_unreachable` where no engine answers."""
-        what = "connect to Docker"
         try:
-            endpoint = find_endpoint()
-            what += f" at {endpoint.host}"
-            return cls(await Engine.connect(endpoint))
+            return cls(await Engine.connect(find_endpoint()))
         except (EngineCallFailed, ValueError) as error:
-            call = error if isinstance(error, EngineCallFailed) else EngineCallFailed(UNREACHABLE, str(error))
-            raise from_daemon(call, what) from error
+            raise fail(Code.DAEMON_UNREACHABLE, str(error)) from error
 
     @classmethod
     @asynccontextmanager
@@ -93,7 +90,7 @@ class DockerProvider:
             tasks=self._group,
             events=events,
             sampler=sampler,
-            builds=Builds(self.engine.endpoint),
+            builds=Builds(self.engine.reached_at),
             images=Images(self.engine),
             starts=anyio.CapacityLimiter(STARTS_AT_ONCE),
             neighbours=Neighbours(),

@@ -139,8 +139,12 @@ class Unpacking:
         with suppress(FileNotFoundError):
             path.unlink()
         digest = hashlib.sha256()
-        with path.open("xb") as out:
-            size = copy(content, out, digest.update)
+        try:
+            with path.open("xb") as out:
+                size = copy(content, out, digest.update)
+        except BaseException:  # half a file is none, and where the disk is full it takes the room of others
+            path.unlink(missing_ok=True)
+            raise
         self._finish(path, member)
         self.files += relative not in self._hashes
         self.bytes += size

@@ -185,13 +185,14 @@ def test_the_daemon_is_where_the_shell_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("host", "words"),
     [
-        ("garbage", "DOCKER_HOST is 'garbage': expected unix:///path/of/docker.sock or tcp://host:port"),
+        ("garbage", "expected unix:///path/of/docker.sock, tcp://host:port or ssh://user@host"),
         ("unix://", "expected unix://"),
         ("tcp://", "tcp://host:port"),
         ("tcp://h", "tcp://host:port"),
         ("tcp://h:seven", "tcp://host:port"),
         ("npipe:////./pipe/docker_engine", "expected unix://"),
-        ("ssh://me@lab", "ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock me@lab"),
+        ("ssh://", "ssh://user@host"),
+        ("ssh://-oProxyCommand=x", "ssh://user@host"),
     ],
 )
 def test_what_names_no_daemon_is_refused_in_words(host: str, words: str) -> None:
@@ -212,7 +213,7 @@ def test_a_docker_context_is_honoured(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.delenv("DOCKER_HOST", raising=False)
     monkeypatch.delenv("DOCKER_CONTEXT", raising=False)
     found = find_endpoint()
-    assert (found.host, found.context) == ("unix:///run/far.sock", "far")
+    assert (found.host, found.named_by) == ("unix:///run/far.sock", f"currentContext in {tmp_path / 'config.json'}")
     monkeypatch.setenv("DOCKER_CONTEXT", "nowhere")
     with pytest.raises(ValueError, match="nowhere"):
         find_endpoint()
