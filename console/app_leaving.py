@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 
 class AppLeaving:
-    """One of an app. `when_over`: the console leaves by itself once the run is over."""
+    """One of an app. `when_over`: the console leaves by itself once the run is over; `begun`: it is on its way out."""
 
     def __init__(self, app: TrialDeckApp) -> None:
         self.app = app
         self.when_over = False
+        self.begun = False
 
     def listen(self, loop: asyncio.AbstractEventLoop) -> None:
         """TERM, HUP, QUIT: the terminal is given back in order, the run goes on. INT is Ctrl-C."""
