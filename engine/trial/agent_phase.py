@@ -29,6 +29,7 @@ from engine.trial.log_file import LogFile
 from engine.trial.model_access import TrialModel
 from engine.trial.model_issues import AgentOutcome
 from engine.trial.record import Record
+from engine.trial.whole_file import write_whole
 
 KILL_SEC = 30.0
 _KINDS = ("added", "changed", "deleted")
@@ -376,7 +377,7 @@ async def _note_changes(job: TrialJob, environment: Environment, record: Record)
     listing = {kind: [change.path for change in changes if change.kind == kind] for kind in _KINDS}
     unseen = tuple(environment.unseen)
     text = msgspec.json.format(_encodable({**listing, **({"unseen": unseen} if unseen else {})})) + b"\n"
-    (record.folder / CHANGES).write_bytes(text)
+    write_whole(record.folder / CHANGES, text)
     added, changed, deleted = (len(listing[kind]) for kind in _KINDS)
     record.emit(ev.FilesChanged(trial=job.trial, added=added, changed=changed, deleted=deleted, unseen=unseen))
     return len(changes) or (None if unseen else 0)

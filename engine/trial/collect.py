@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 import anyio
@@ -22,6 +23,7 @@ from engine.text import decode_output
 from engine.trial.job import DOWNLOAD_SEC, MAX_ARTIFACT_BYTES, Stage, TrialJob
 from engine.trial.log_file import LogFile
 from engine.trial.record import Record
+from engine.trial.whole_file import write_whole
 
 _NO_SERVICE = ExecResult(
     exit_code=None, seconds=0.0, environment_alive=False, started=False, tail="there is no such service"
@@ -68,11 +70,18 @@ async def collect(
             await _run_hook(hook, number, total, environment, record, stage)
         for artifact in (artifact for artifact in artifacts if artifact.service != MAIN):
             await fetching.fetch(artifact)
-    finally:
-        manifest = fetching.folder / "artifacts" / MANIFEST
-        manifest.parent.mkdir(parents=True, exist_ok=True)
-        manifest.write_bytes(msgspec.json.format(_encodable(fetching.rows)) + b"\n")
+    except BaseException:
+        with suppress(OSError):  # the first cause is told
+            _write_manifest(fetching)
+        raise
+    _write_manifest(fetching)
     return fetching.rows
+
+
+def _write_manifest(fetching: _Fetching) -> None:
+    manifest = fetching.folder / "artifacts" / MANIFEST
+    manifest.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(manifest, msgspec.json.format(_encodable(fetching.rows)) + b"\n")
 
 
 def _artifacts(job: TrialJob, stage: Stage) -> list[Artifact]:

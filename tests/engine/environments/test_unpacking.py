@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import tarfile
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO
 
 import pytest
 
@@ -142,6 +145,24 @@ def test_holes_stay_holes(tmp_path: Path) -> None:
     assert status.st_blocks * 512 < 1 << 20
     unpack(archive(("a/hole", file(content=bytes(1 << 20)))), tmp_path / "p")
     assert (tmp_path / "p" / "hole").read_bytes() == bytes(1 << 20)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_half_a_file_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Case 11: it would be taken for the whole, and where the disk is full it takes the room of what comes after."""
+
+    def fails(content: IO[bytes], out: BinaryIO, update: Callable[[bytes], None]) -> int:
+        out.write(content.read(1))
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("engine.environments.docker.unpacking.copy", fails)
+    stream = archive(("a/whole", file(content=b"xyz")))
+    if number == errno.ENOSPC:
+        with pytest.raises(OSError, match="No space"):
+            unpack(stream, tmp_path / "o")
+    else:
+        assert unpack(stream, tmp_path / "o").skipped == ["whole: Input/output error"]
+    assert tree(tmp_path / "o") == set()
 
 
 def test_the_digest_depends_on_names_and_content_alone(tmp_path: Path) -> None:

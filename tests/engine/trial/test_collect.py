@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from pathlib import Path
 
@@ -237,6 +238,25 @@ async def test_a_transfer_that_fails_is_fatal_and_the_manifest_says_what_there_w
     assert rows["main:/b"] == ("failed", "broke off")
     assert "main:/c" not in rows
     assert rig.provider.said("verifier") == [] and rig.provider.up() == []
+
+
+async def test_a_full_disk_is_told_as_the_cause_and_leaves_no_half_manifest_case_11(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig(tmp_path, declared('"/a"'))
+    rig.provider.faults["agent: download main:/a"] = broken(Code.DISK_FULL, "an artifact filled it", Phase.COLLECT)
+    plain = Path.write_bytes
+
+    def full(path: Path, data: bytes) -> int:
+        if path.name != "manifest.json":
+            return plain(path, data)
+        plain(path, data[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert (await rig.trial()).outcome == "unscored"
+    assert "an artifact filled it" in rig.issue(Code.DISK_FULL).message
+    assert not (rig.folder / "artifacts" / "manifest.json").exists()
 
 
 async def test_a_transfer_has_a_budget_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
