@@ -17,7 +17,9 @@ from console.errors import Unusable
 from console.follow import in_browser
 from console.habits import read_habits
 from console.terminal_gone import ends_with_its_terminal
+from engine.events import EngineStarted, decode
 from engine.layout import ENGINE_LOG, EVENTS
+from engine.readers.followed_file import FollowedFile
 from engine.readers.open_run import open_run
 from engine.text import clean_line
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 START_SEC = 30.0
 TURN_SEC = 0.0005
 """How long a thread may keep the interpreter while another one waits for it (Python: 5 ms)."""
+_BEGIN = b'{"type":"engine_started"'
 
 
 def show_run(
@@ -40,7 +43,7 @@ def show_run(
     """Show a run until the person leaves; `engine` is its process where this command started it. Returns the exit code:
     the run's own where it was started here and is over, 128 + n after a signal, else 0."""
     if engine is not None:
-        _wait_for_events(folder, engine)
+        wait_for_begin(folder, engine)
     habits = read_habits(read_only=read_only, replay_speed=replay_speed)
     app = TrialDeckApp(folder, started_here=engine is not None, habits=habits)
     code = run_app(app)
@@ -97,12 +100,28 @@ def run_app(app: TrialDeckApp) -> int:
     return app.return_code or 0
 
 
-def _wait_for_events(folder: Path, engine: subprocess.Popen[bytes]) -> None:
-    """Until the engine has begun. Raises Unusable where it ended before, with its last words."""
+def wait_for_begin(folder: Path, engine: subprocess.Popen[bytes]) -> None:
+    """Until this engine has begun, whatever earlier ones have written: what they left as finished or stale is neither
+    from then on. Raises Unusable where it ended before, with its last words."""
     deadline = time.monotonic() + START_SEC
-    while not (folder / EVENTS).is_file():
-        if engine.poll() is not None or time.monotonic() > deadline:
-            log = folder / ENGINE_LOG
-            words = last_words(log).removeprefix("trialdeck: ")
-            raise Unusable(f"the run did not start: {words}" if words else f"the run did not start; see {log}")
-        time.sleep(0.02)
+    events = FollowedFile(folder / EVENTS)
+    try:
+        while True:
+            ended = engine.poll() is not None
+            while lines := events.new_lines():
+                if any(_begins(line, engine.pid) for line in lines):
+                    return
+            if ended or time.monotonic() > deadline:
+                log = folder / ENGINE_LOG
+                words = last_words(log).removeprefix("trialdeck: ")
+                raise Unusable(f"the run did not start: {words}" if words else f"the run did not start; see {log}")
+            time.sleep(0.02)
+    finally:
+        events.close()
+
+
+def _begins(line: bytes, pid: int) -> bool:
+    if not line.startswith(_BEGIN):
+        return False
+    event = decode(line)
+    return isinstance(event, EngineStarted) and event.pid == pid

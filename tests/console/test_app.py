@@ -55,6 +55,31 @@ async def test_watching_q_and_ctrl_c_leave(tmp_path: Path) -> None:
             assert app._exit and app.return_code == 0
 
 
+@pytest.mark.parametrize("action", ["screen.compare", "screen.analyse", "screen.triage", "app.keys"])
+async def test_what_was_typed_ahead_of_the_end_opens_nothing_more(tmp_path: Path, action: str) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, _):
+        before = list(app.screen_stack)
+        app.leave()
+        await app.run_action(action)
+        assert app.screen_stack == before and app.return_code == 0
+
+
+async def test_a_run_that_goes_on_again_has_its_comparison_when_it_ends_and_not_before(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(RunScreen, "action_compare", lambda self: asked.append(1))
+    async with opened(tmp_path / "run", fake_run.story(), started_here=True) as (app, pilot):
+        assert app.source is not None and app.source.state.finished is None
+        app.source._look = lambda reader: None  # type: ignore[method-assign]
+        app.source.liveness = Liveness.FINISHED  # as its earlier end was seen, a moment ago
+        app._look_for_the_end()
+        assert not asked
+        rest = fake_run.finish(fake_run.story())[len(fake_run.story()) :]
+        await appended(app, pilot, *rest, then=lambda: bool(asked))
+        assert asked == [1]
+
+
 async def test_ctrl_c_where_the_run_was_started_asks_then_cancels_then_forces(tmp_path: Path) -> None:
     engine = Recorder()
     async with opened(tmp_path / "run", fake_run.story(), started_here=True, control=engine) as (app, pilot):

@@ -12,11 +12,12 @@ from console.begin_run import say_refusals
 from console.commands.run import _names
 from console.errors import Unusable
 from console.model_options import defaults_of, refuse_key
-from console.open_app import farewell
+from console.open_app import farewell, wait_for_begin
 from engine.agents.agent import AgentConfigInvalid
 from engine.agents.arms import name_arms
-from engine.events import Endpoint
+from engine.events import Endpoint, EngineStarted, RunFinished, encode
 from engine.issues import Code, Issue, Severity
+from engine.layout import ENGINE_LOG, EVENTS
 from engine.runs.plan import Plan, PlannedTask
 from tests.engine.agents.model_agent import register
 from tests.engine.tasks.task_folders import make_task
@@ -35,6 +36,18 @@ def test_what_stays_on_the_terminal_says_how_to_come_back() -> None:
     assert "`trialdeck show runs/x`" in farewell(Path("runs/x"), over=True)
     gone = farewell(Path("my runs/x"), over=False, gone=True)
     assert "`trialdeck resume 'my runs/x'` goes on" in gone and "cancel" not in gone
+
+
+def test_a_run_that_goes_on_is_shown_once_its_new_engine_has_begun(tmp_path: Path) -> None:
+    (tmp_path / ENGINE_LOG).write_text("trialdeck: no room left\n")
+    earlier = [EngineStarted(pid=0, host="h", session=1), RunFinished(exit_code=130, seconds=1.0)]
+    (tmp_path / EVENTS).write_bytes(b"".join(encode(event) + b"\n" for event in earlier))
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as engine:
+        with pytest.raises(Unusable, match="the run did not start: no room left"):
+            wait_for_begin(tmp_path, engine)
+        with (tmp_path / EVENTS).open("ab") as events:
+            events.write(encode(EngineStarted(pid=engine.pid, host="h", session=2)) + b"\n")
+        wait_for_begin(tmp_path, engine)
 
 
 def test_a_daemon_that_is_no_address_leaves_no_run_folder_and_exits_2(tmp_path: Path) -> None:
