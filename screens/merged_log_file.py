@@ -67,6 +67,9 @@ class MergedFile:
 
     # --- as a file ---
 
+    missing = ""
+    gone = False
+
     def look(self) -> Change:
         """Nothing changes by itself: see `take`."""
         return Change.NONE

@@ -25,6 +25,12 @@ SIDEWAYS = 8
 class Growing(Bytes, Protocol):
     """The bytes of something that grows: a file, or several as one."""
 
+    @property
+    def missing(self) -> str: ...
+
+    @property
+    def gone(self) -> bool: ...
+
     def look(self) -> Change: ...
 
     def close(self) -> None: ...
@@ -90,6 +96,11 @@ class LogMoving(Vertical):
         return self._file.size
 
     @property
+    def gone(self) -> bool:
+        """The file was removed; what it held can still be read."""
+        return self._file.gone
+
+    @property
     def index(self) -> LineIndex:
         return self._index
 
@@ -142,7 +153,7 @@ class LogMoving(Vertical):
         change = self._file.look()
         if change is Change.REPLACED:
             self._start_over()
-        self._page.empty_text = "no such file yet" if change is Change.MISSING else self.nothing_shown()
+        self._page.empty_text = self._file.missing if change is Change.MISSING else self.nothing_shown()
         if change in (Change.GREW, Change.REPLACED):
             self.grew()
         elif not self._index.complete:

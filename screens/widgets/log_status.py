@@ -32,7 +32,9 @@ class LogStatus(Lines):
     def make(self, width: int) -> list[Line]:
         view = self._view
         left: Pieces = [(f" {clean_line(view.title_text)}", "deck--dim")]
-        if view.replaced:
+        if view.gone:
+            left.append(("  file was removed", "deck--warn"))
+        elif view.replaced:
             left.append(("  file was replaced", "deck--warn"))
         if view.left_out:
             left.append((f"  {cut(clean_line(view.left_out), max(20, width // 3))}", "deck--warn"))

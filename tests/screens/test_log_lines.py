@@ -178,8 +178,10 @@ def test_a_file_that_grows_is_told_from_one_that_was_cut_replaced_or_written_ane
     other.rename(path)
     assert file.look() is Change.REPLACED
     assert file.read(0, 100) == b"new\n"
+    assert not file.gone
     path.unlink()
     assert file.look() is Change.NONE
+    assert file.gone
     assert file.read(0, 100) == b"new\n"
     file.close()
     assert file.read(0, 100) == b""
@@ -198,7 +200,59 @@ def test_a_pipe_in_the_place_of_a_log_does_not_hang(tmp_path: Path) -> None:
     path = tmp_path / "pipe.log"
     os.mkfifo(path)
     file = GrowingFile(path)
-    file.look()
+    assert file.look() is Change.MISSING
+    assert file.missing == "not a file"
     assert file.size == 0
     assert file.read(0, 10) == b""
+    file.close()
+
+
+def test_a_file_of_the_same_size_that_was_written_anew_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_bytes(b"running\n")
+    file = GrowingFile(path)
+    file.look()
+    path.write_bytes(b"stopped\n")
+    os.utime(path, ns=(1, 1))
+    assert file.look() is Change.REPLACED
+    assert file.read(0, 100) == b"stopped\n"
+    os.utime(path, ns=(2, 2))
+    assert file.look() is Change.NONE
+    file.close()
+
+
+def test_what_takes_the_name_of_a_file_and_is_none_is_not_read(tmp_path: Path) -> None:
+    path, elsewhere = tmp_path / "a.log", tmp_path / "secret"
+    elsewhere.write_bytes(b"secret\n")
+    path.write_bytes(b"one\n")
+    file = GrowingFile(path)
+    file.look()
+    for kind in ("link", "folder", "pipe"):
+        if path.is_dir():
+            path.rmdir()
+        else:
+            path.unlink()
+        if kind == "link":
+            path.symlink_to(elsewhere)
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            os.mkfifo(path)
+        assert file.look() is Change.NONE
+        assert file.gone
+        assert file.read(0, 100) == b"one\n"
+    path.unlink()
+    path.write_bytes(b"two\n")
+    assert file.look() is Change.REPLACED
+    assert not file.gone
+    file.close()
+
+
+def test_a_link_that_was_given_is_followed(tmp_path: Path) -> None:
+    path, link = tmp_path / "a.log", tmp_path / "link.log"
+    path.write_bytes(b"one\n")
+    link.symlink_to(path)
+    file = GrowingFile(link)
+    assert file.look() is Change.GREW
+    assert file.read(0, 100) == b"one\n"
     file.close()

@@ -138,6 +138,14 @@ async def test_a_file_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> Non
         path.write_text("here\n")
         app.view.poll()
         assert page_text(app)[0] == "   1  here"
+        path.unlink()
+        app.view.poll()
+        assert page_text(app)[0] == "   1  here"
+        assert "file was removed" in status_text(app)
+        path.write_text("again\n")
+        app.view.poll()
+        assert page_text(app)[0] == "   1  again"
+        assert "file was removed" not in status_text(app)
 
 
 async def test_search_counts_and_goes_round(tmp_path: Path) -> None:
