@@ -21,7 +21,7 @@ from engine.environments.docker.endpoint import Endpoint
 from engine.environments.docker.line import Line, open_line
 from engine.environments.docker.ssh_line import SshFailed
 from engine.environments.docker.tls_line import keep_alive
-from engine.environments.docker.unreachable import in_one_line
+from engine.environments.docker.unreachable import in_one_line, named, why
 
 CALL_SEC = 120.0
 CONNECT_SEC = 10.0
@@ -101,7 +101,8 @@ class Engine:
 
     def _broken(self, error: Exception) -> EngineCallFailed:
         """A connection that ended before its answer."""
-        said = (self._line.said if self._line is not None else "") or str(error) or type(error).__name__
+        said = self._line.said if self._line is not None else ""
+        said = said or f"{named(self.endpoint)}: {why(error, self.endpoint)[0]}"
         return EngineCallFailed(UNREACHABLE, f"the connection to the daemon broke: {said}")
 
     async def get(
@@ -192,6 +193,8 @@ class Engine:
             finally:
                 response.close()
         except aiodocker.DockerError as error:
+            if error.status == UNREACHABLE:
+                raise self._broken(error) from error
             raise EngineCallFailed(error.status, error.message) from error
         except (aiohttp.ClientError, ConnectionError) as error:  # other OSErrors are the caller's own, inside the block
             raise self._broken(error) from error
@@ -203,6 +206,8 @@ class Engine:
             async with Exec(self._docker, exec_id, tty=False).start(detach=False) as stream:
                 yield stream
         except aiodocker.DockerError as error:
+            if error.status == UNREACHABLE:
+                raise self._broken(error) from error
             raise EngineCallFailed(error.status, error.message) from error
         except aiohttp.ClientError as error:
             raise self._broken(error) from error

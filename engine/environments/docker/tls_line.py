@@ -7,6 +7,8 @@ in front of it, heeds none of the variables about TLS), and an end of stdin arri
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import socket
 import ssl
 from contextlib import suppress
@@ -18,6 +20,7 @@ from engine.environments.docker.unreachable import named, why
 
 CHUNK = 64 * 1024
 HANDSHAKE_SEC = 10.0
+SETTLE_SEC = 1.0
 ALIVE_IDLE_SEC, ALIVE_EVERY_SEC, ALIVE_TIMES = 15, 5, 3
 """A host that is gone is noticed after half a minute."""
 
@@ -46,7 +49,10 @@ class TlsLine:
         line = cls(endpoint, context, new_place())
         try:
             far = await _Far.connect(endpoint, context)
-            far.close()
+            try:
+                await far.settle()
+            finally:
+                far.close()
             line._server = await asyncio.start_unix_server(line._accept, str(line._folder / NAME))
         except BaseException:
             remove_place(line._folder)
@@ -120,6 +126,14 @@ class _Far:
                 raise
             else:
                 return await self._flush()
+
+    async def settle(self) -> None:
+        """With TLS 1.3 a server says only after the handshake what it makes of our certificate, and what is sent to it
+        meanwhile may make its words get lost. One that is content mostly says something as well. Raises OSError."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE_SEC):
+                if self._tls.version() == "TLSv1.3" and (await self.receive())[1]:
+                    raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
 
     async def send(self, data: bytes) -> None:
         self._tls.write(data)

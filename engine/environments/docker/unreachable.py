@@ -19,6 +19,7 @@ SETUP = "start it, set DOCKER_HOST, or let `./dev setup` install one"
 
 def why(error: BaseException, endpoint: Endpoint) -> tuple[str, str]:
     """What happened, and what can be done about it. `error` may be any library's wrapping of the system's own."""
+    text = str(error)
     for one in _chain(error):
         if isinstance(one, ssl.SSLError):
             return _of_tls(one, endpoint)
@@ -27,7 +28,9 @@ def why(error: BaseException, endpoint: Endpoint) -> tuple[str, str]:
             return "it takes the connection and says nothing", _see(endpoint, hint)
         if isinstance(one, OSError) and (said := _of_system(one, endpoint)):
             return said
-    text = str(error) or type(error).__name__
+        if type(one).__module__.startswith("aiohttp") and str(one):
+            text = str(one)
+    text = text or type(error).__name__
     if "HTTP request to an HTTPS server" in text:
         return "it speaks TLS", "set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the folder of the certificates"
     return text, _see(endpoint, SETUP)
