@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -45,7 +45,10 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def socket(self) -> str:
-        """The path of a Unix socket."""
+        """The path of a Unix socket; behind ssh that of the other host's."""
+        if self.is_ssh:
+            path = urlsplit(self.host).path
+            return unquote(path) if path not in ("", "/") else USUAL_SOCKET.removeprefix("unix://")
         return self.host.removeprefix("unix://")
 
     @property

@@ -17,7 +17,6 @@ from engine.environments.docker.endpoint import Endpoint
 from engine.environments.docker.socket_place import NAME, new_place, remove_place
 from engine.environments.docker.unreachable import named
 
-REMOTE_SOCKET = "/var/run/docker.sock"
 OPEN_SEC = 30.0
 CONNECT_SEC = 10
 LOOK_SEC = 0.02
@@ -46,14 +45,14 @@ class SshFailed(Exception):
     """ssh did not get there; the message has its own words and the way out."""
 
 
-def ssh_command(host: str, local: Path) -> list[str]:
-    """`host` is ssh://[user@]host[:port][/path/of/the/remote.sock], as the Docker CLI takes it.
+def ssh_command(endpoint: Endpoint, local: Path) -> list[str]:
+    """To ssh://[user@]host[:port][/path/of/the/remote.sock], as the Docker CLI takes it.
 
     The far side runs `cat`, which ends with us whatever ends us: then the connection does, too.
     """
-    place = urlsplit(host)
-    remote = _remote_socket(host)
-    words = ["ssh", "-T", *(word for setting in _SETTINGS for word in ("-o", setting)), "-L", f"{local}:{remote}"]
+    place = urlsplit(endpoint.host)
+    words = ["ssh", "-T", *(word for setting in _SETTINGS for word in ("-o", setting))]
+    words += ["-L", f"{local}:{endpoint.socket}"]
     if place.port is not None:
         words += ["-p", str(place.port)]
     if place.username:
@@ -72,15 +71,11 @@ class SshLine:
         self._process: subprocess.Popen[bytes] | None = None
         self._words: deque[str] = deque(maxlen=LINES_KEPT)
         self._keeper: threading.Thread | None = None
-        self._trouble = ""
+        self._said = ""
 
     @property
     def said(self) -> str:
-        words = _last(self._words) if self._words else ""
-        if "open failed" in words:
-            where = f"nobody answers at {_remote_socket(self._endpoint.host)} there, or this account may not open it"
-            return f"{named(self._endpoint)}: {where}; a socket elsewhere is named at the end: ssh://host/path/of/docker.sock"
-        return self._trouble or words
+        return self._said
 
     @property
     def url(self) -> str:
@@ -115,7 +110,7 @@ class SshLine:
         local.unlink(missing_ok=True)
         self._words.clear()
         process = self._process = subprocess.Popen(
-            ssh_command(self._endpoint.host, local),
+            ssh_command(self._endpoint, local),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -133,7 +128,7 @@ class SshLine:
                 self._end(process)
                 raise SshFailed(f"{named(self._endpoint)}: ssh is not through within {OPEN_SEC:g} s; {self._way_out()}")
             self._ended.wait(LOOK_SEC)
-        self._trouble = ""
+        self._said = ""
 
     def _keep(self) -> None:
         """Until the line is closed: a connection that broke is made anew."""
@@ -143,7 +138,7 @@ class SshLine:
             self._process.wait()
             if self._ended.is_set():
                 return
-            self._trouble = f"{named(self._endpoint)}: {_last(self._words)}"
+            self._said = f"{named(self._endpoint)}: {_last(self._words)}"
             self._ended.wait(pause)
             pause = min(pause * 2, AGAIN_MOST_SEC)
             try:
@@ -151,7 +146,7 @@ class SshLine:
                     self._start()
                     pause = AGAIN_SEC
             except (SshFailed, OSError) as error:
-                self._trouble = str(error)
+                self._said = str(error)
 
     def _read(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stderr is not None
@@ -180,11 +175,6 @@ class SshLine:
             f"`ssh{port} {user}{place.hostname} docker version` must work here without a question: with a key that "
             "the agent holds, and a host key that is known"
         )
-
-
-def _remote_socket(host: str) -> str:
-    path = urlsplit(host).path
-    return unquote(path) if path not in ("", "/") else REMOTE_SOCKET
 
 
 def _last(words: deque[str]) -> str:

@@ -30,6 +30,8 @@ def why(error: BaseException, endpoint: Endpoint) -> tuple[str, str]:
             return said
         if type(one).__module__.startswith("aiohttp") and str(one):
             text = str(one)
+    if endpoint.is_ssh:
+        return _behind_ssh(endpoint)
     text = text or type(error).__name__
     if "HTTP request to an HTTPS server" in text:
         return "it speaks TLS", "set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the folder of the certificates"
@@ -71,6 +73,8 @@ def _of_system(error: OSError, endpoint: Endpoint) -> tuple[str, str] | None:
     number = error.errno
     if number is None or number < 0:
         return None
+    if number in (errno.ECONNRESET, errno.EPIPE) and endpoint.is_ssh:
+        return _behind_ssh(endpoint)
     if number in (errno.EACCES, errno.EPERM) and place:
         return (
             "this account may not open that socket",
@@ -87,6 +91,13 @@ def _of_system(error: OSError, endpoint: Endpoint) -> tuple[str, str] | None:
             "where it speaks TLS, set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the folder of the certificates",
         )
     return error.strerror or os.strerror(number), _see(endpoint, SETUP)
+
+
+def _behind_ssh(endpoint: Endpoint) -> tuple[str, str]:
+    return (
+        f"ssh gets there, and nobody answers at its socket {endpoint.socket}, or that account may not open it",
+        "start it there, let the account into the group docker, or name another socket: ssh://host/path/of/docker.sock",
+    )
 
 
 def _found_elsewhere() -> str:
