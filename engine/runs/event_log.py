@@ -82,6 +82,17 @@ class EventLog:
             self._waiting.popleft()
         return True
 
+    @property
+    def in_place(self) -> bool:
+        """False once somebody removed or moved the run folder: what is written then is in no file that has its name."""
+        try:
+            there = (self.folder / EVENTS).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
+        return os.path.samestat(there, os.fstat(self._events))
+
     def reserve(self) -> None:
         """Set room aside for the last events, where there is plenty."""
         path = self.folder / RESERVE

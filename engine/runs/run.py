@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +28,7 @@ from engine.runs.pull_stop import PullStop
 from engine.runs.rerun import want_again
 from engine.runs.resume import set_one_aside
 from engine.runs.spend_cap import SpendCap
+from engine.trial.engine_fault import engine_fault, traceback_of
 from engine.trial.job import TrialJob
 from engine.trial.trial import run_trial
 from engine.trial_state import FAILED, PASSED, REFUSED, WAITING
@@ -208,6 +208,9 @@ class Run:
 
     def _why_not(self) -> str:
         """Why nothing is admitted now, "" if something may be."""
+        if not self.log.in_place:
+            self._folder_is_gone()
+            return "gone"
         if self._paused:
             return "paused"
         if self.log.failed is not None and not self.log.flush():
@@ -228,20 +231,24 @@ class Run:
             way_out = "free space; the run goes on by itself while trials run, else with `trialdeck resume`"
             self._run_issue(Code.DISK_FULL, Severity.ERROR, f"no new trials: {message}", way_out)
 
+    def _folder_is_gone(self) -> None:
+        """Every further verdict would be paid for and lost."""
+        if not self._cancelled:
+            message = f"{self.folder} was removed or moved while the run went on: nothing more is started"
+            self._run_issue(Code.ENGINE_FAILED, Severity.FATAL, message, "`trialdeck resume` goes on where it lies now")
+            self.cancel()
+            self._reason = "the run folder is gone"
+
     def _give_up_for_disk(self) -> None:
         self._reason = "disk full"
-        for planned in self.queue:
-            self._never_started(planned, Code.DISK_FULL, "not started: the disk is full")
-        self.queue.clear()
+        self._start_none(Code.DISK_FULL, "not started: the disk is full")
 
     def _spend_is_over(self) -> bool:
         issue = self._cap.reached(self.log.state, len(self.queue)) if self.queue else None
         if issue is None:
             return False
         self.log.append(ev.RunIssue(issue=issue))
-        for planned in self.queue:
-            self._never_started(planned, Code.COST_LIMIT_REACHED, "not started: the cost limit is reached")
-        self.queue.clear()
+        self._start_none(Code.COST_LIMIT_REACHED, "not started: the cost limit is reached")
         return True
 
     def _images_cant_be_had(self) -> bool:
@@ -255,15 +262,18 @@ class Run:
             f"{len(self.queue)} trials are not started",
             "`trialdeck resume` goes on once the registry gives them",
         )
-        for planned in self.queue:
-            self._never_started(planned, Code.PULL_FAILED, "not started: the images of most trials can't be had")
-        self.queue.clear()
+        self._start_none(Code.PULL_FAILED, "not started: the images of most trials can't be had")
         return True
 
     def _say_waiting(self, planned: PlannedTrial, reason: str) -> None:
         trial = self.log.state.trials[planned.trial]
         if trial.state != WAITING or trial.waiting_for.partition(" ")[0] != reason.partition(" ")[0]:
             self.log.append(ev.TrialWaiting(trial=planned.trial, reason=reason))
+
+    def _start_none(self, code: Code, message: str) -> None:
+        for planned in self.queue:
+            self._never_started(planned, code, message)
+        self.queue.clear()
 
     def _never_started(self, planned: PlannedTrial, code: Code, message: str) -> None:
         self.log.append(ev.IssueRaised(trial=planned.trial, issue=Issue(Severity.ERROR, None, code, message)))
@@ -319,16 +329,9 @@ class Run:
             self.wake()
 
     def _trial_broke(self, name: str, error: Exception) -> None:
-        text = "".join(traceback.format_exception(error))
-        self._store(lambda: write_atomically(self.folder / name / "exception.txt", text.encode("utf-8", "replace")))
-        issue = Issue(
-            Severity.FATAL,
-            None,
-            Code.ENGINE_FAILED,
-            f"the engine failed: {type(error).__name__}: {error}",
-            (Evidence("traceback", text[-3000:], "exception.txt", 1),),
-        )
-        self.log.append(ev.IssueRaised(trial=name, issue=issue))
+        text = traceback_of(error).encode("utf-8", "replace")
+        self._store(lambda: write_atomically(self.folder / name / "exception.txt", text))
+        self.log.append(ev.IssueRaised(trial=name, issue=engine_fault(error, None)))
         self.log.append(ev.TrialFinished(trial=name, outcome="unscored"))
         self._store(lambda: self.harbor.trial_finished(name))
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import math
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 
@@ -23,6 +21,7 @@ from engine.trial.agent_phase import run_agent
 from engine.trial.carried import capsule_mounts
 from engine.trial.collect import Collected, collect
 from engine.trial.definitions import agent_environment
+from engine.trial.engine_fault import engine_fault, traceback_of
 from engine.trial.job import CLEANUP_SEC, Keep, Stage, TrialJob
 from engine.trial.model_access import TrialModel
 from engine.trial.model_folder import ModelFolder, model_folder
@@ -351,30 +350,6 @@ def _issue_of(error: Exception, record: Record) -> Issue:
 
 
 def _engine_failed(error: Exception, record: Record) -> Issue:
-    """A fault of ours. The traceback goes to `exception.txt`, never to a screen."""
-    text = "".join(traceback.format_exception(error))
     with suppress(OSError):  # the disk may be what failed
-        (record.folder / "exception.txt").write_text(text, encoding="utf-8", errors="replace")
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Issue(
-            Severity.FATAL,
-            record.phase_now,
-            Code.DISK_FULL,
-            f"no space left on the host's disk: {error.filename or error}",
-            (Evidence("way out", "free space where the run folder lies, then `trialdeck resume`"),),
-        )
-    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-        return Issue(
-            Severity.FATAL,
-            record.phase_now,
-            Code.OUT_OF_DESCRIPTORS,
-            "the engine ran out of file descriptors",
-            (Evidence("way out", "raise `ulimit -n` or lower --concurrency"),),
-        )
-    return Issue(
-        Severity.FATAL,
-        record.phase_now,
-        Code.ENGINE_FAILED,
-        f"the engine failed: {type(error).__name__}: {error}",
-        (Evidence("traceback", text[-3000:], "exception.txt", 1),),
-    )
+        (record.folder / "exception.txt").write_text(traceback_of(error), encoding="utf-8", errors="replace")
+    return engine_fault(error, record.phase_now)

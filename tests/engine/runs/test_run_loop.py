@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from engine import events as ev
 from engine.agents.agent import AgentEnd, AgentSession, StepReport
 from engine.events import ArmInfo, HostInfo
 from engine.issues import Code, Severity
-from engine.layout import RESULT
+from engine.layout import EVENTS, RESULT
 from engine.runs import run as run_module
 from engine.trial import trial as trial_module
 from engine.trial_state import CANCELLED, QUEUED, RUNNING, UNSCORED
@@ -307,6 +308,45 @@ async def test_a_disk_that_is_nearly_full_stops_admission_case_11(
     assert issue.severity is Severity.ERROR and "1 MiB free" in issue.message
     free[0] = 10 << 30
     assert await rig.execute() == 3 or rig.state.count("passed") > 2  # and a resume goes on
+
+
+async def test_a_trial_whose_folder_finds_no_room_met_a_full_disk_case_11(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "trial")
+
+    monkeypatch.setattr(run_module, "run_trial", full)
+    rig = RunRig(tmp_path, ("a",))
+    assert await rig.execute() == 3
+    (trial,) = rig.state.trials.values()
+    assert [issue.code for issue in trial.issues] == [Code.DISK_FULL]
+
+
+@pytest.mark.parametrize("how", ["moved", "removed", "replaced"])
+async def test_a_run_folder_that_somebody_takes_away_ends_the_run(tmp_path: Path, how: str) -> None:
+    """Every further verdict would be paid for and lost."""
+    rig = RunRig(tmp_path, SIX, arms=COMMAND, concurrency=1)
+    moved = tmp_path / "moved"
+
+    def take_away(command: Command) -> None:
+        rig.folder.rename(moved)
+        if how == "removed":
+            shutil.rmtree(moved)
+        if how == "replaced":
+            shutil.copytree(moved, rig.folder)
+
+    rig.provider.when("work", times=1)
+    rig.provider.when("work", does=take_away)
+    rig.provider.when("/tests/test.sh", does=writes(REWARD))
+    assert await rig.execute() == 130
+    assert rig.state.count("passed") in (1, 2) and rig.state.count(QUEUED) == 4
+    (issue,) = [issue for issue in rig.state.run_issues if issue.severity is Severity.FATAL]
+    assert "removed or moved" in issue.message
+    assert rig.state.finished is not None and rig.state.finished.reason == "the run folder is gone"
+    assert rig.provider.up() == []
+    if how == "moved":  # what is known goes with it, and a resume goes on there
+        assert b"removed or moved" in (moved / EVENTS).read_bytes()
 
 
 async def test_a_paused_run_on_a_full_disk_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

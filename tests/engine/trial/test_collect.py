@@ -92,15 +92,12 @@ async def test_a_hook_in_a_service_that_is_down_or_unknown_is_a_warning_too(tmp_
     assert rig.issue(Code.ARTIFACT_COLLECT_FAILED).service == "db"
 
 
-@pytest.mark.parametrize(
-    ("reply", "words"),
-    [({"starts": False}, "could not be started"), ({}, "nobody knows how")],
-)
+@pytest.mark.parametrize(("starts", "words"), [(False, "could not be started"), (True, "nobody knows how")])
 async def test_a_hook_that_was_not_started_or_of_which_nothing_is_known_has_no_exit_code(
-    tmp_path: Path, reply: dict[str, bool], words: str
+    tmp_path: Path, starts: bool, words: str
 ) -> None:
     rig = Rig(tmp_path, HOOKS, services=("main", "db"))
-    rig.provider.when("second", None, **reply)
+    rig.provider.when("second", None, starts=starts)
     rig.scores()
     assert (await rig.trial()).passed
     message = rig.issue(Code.ARTIFACT_COLLECT_FAILED).message
