@@ -5,6 +5,7 @@ Data only ever enters as plain text in a piece: nothing here, and nothing after 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
@@ -36,18 +37,21 @@ STYLES = frozenset(
         "deck--rule",
     }
 )
-"""Component classes that line widgets share; `deck.tcss` says how they look."""
-
+"""Component classes of every screen, for all widgets on it; `deck.tcss` says how they look."""
 
 GROUNDS = frozenset({"deck--cursor", "deck--cursor-idle"})
 """Styles that lie under a whole line: they give a background, the others only ink."""
 
 
-def style_of(widget: Widget, name: str) -> Style:
-    """A shared style in a widget's own colours. Shades are mixed with the widget's background here, since a partial
-    style in Textual forgets how transparent its colour is.
-    """
-    return _layer(widget.get_component_rich_style(name), name in GROUNDS)
+def inks(widget: Widget) -> Callable[[str], Style]:
+    """The shared styles by their names. The screen has them, so that they are worked out once for it and not for each
+    of its widgets anew."""
+    screen = widget.screen
+
+    def style_of(name: str) -> Style:
+        return _layer(screen.get_component_rich_style(name), name in GROUNDS)
+
+    return style_of
 
 
 @lru_cache(256)
@@ -92,6 +96,19 @@ def fit(pieces: Iterable[Piece], width: int, right: bool = False) -> Pieces:
         blank = (" " * left, "")
         return [blank, *fitted] if right else [*fitted, blank]
     return fitted
+
+
+def folded(pieces: Iterable[Piece], width: int, most: int) -> list[Pieces]:
+    """On lines of at most `width` cells, broken between words; what doesn't fit into `most` lines is cut."""
+    lines: list[Pieces] = [[]]
+    words = [(word, style) for text, style in pieces for word in re.findall(r" *[^ ]+| +$", text)]
+    for word, style in words:
+        fits = width_of(lines[-1]) + cells(word) <= width
+        if not fits and lines[-1] and len(lines) < most:
+            lines.append([])
+            word = word.lstrip(" ")
+        lines[-1].append((word, style))
+    return [joined(line if width_of(line) <= width else fit(line, width)) for line in lines]
 
 
 def spread(left: Pieces, right: Pieces, width: int) -> Pieces:

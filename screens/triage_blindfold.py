@@ -32,6 +32,10 @@ class Cover:
         line = clean_line(text)
         return self.blindfold.text(line) if self.on else line
 
+    def several_lines(self, text: str) -> str:
+        """The same of a text that may have several lines."""
+        return "\n".join(self.text(line) for line in text.splitlines())
+
     def trial(self, trial: TrialState) -> TrialState:
         """Models are known by their prices, so these go too."""
         if not self.on:

@@ -46,7 +46,7 @@ class DisagreementsScreen(DeckScreen[str | None]):
         self.desk = desk
         self.cover = cover
         self.names = TrialNames(source.state, cover)
-        self.note = ""
+        self.notes: dict[str, str] = {}
         self.said: Pieces = []
 
     def compose(self) -> ComposeResult:
@@ -54,7 +54,7 @@ class DisagreementsScreen(DeckScreen[str | None]):
         yield DisagreementTable(self.desk, self.names)
         yield SideBySide(self.cover, self.desk.who)
         yield EntryLine()
-        yield SaidLines(id="said")
+        yield SaidLines(id="said", rows=3)
         yield CauseBar("settle")
         yield ActionFooter(DISAGREEMENTS)
 
@@ -112,8 +112,8 @@ class DisagreementsScreen(DeckScreen[str | None]):
         bar.own = own.cause if own is not None else None
         bar.show()
         said = list(self.said)
-        if self.note:
-            said += [("   ✎ note: ", "deck--accent"), (clean_line(self.note), "")]
+        if note := self.notes.get(trial or "", ""):
+            said += [("   ✎ note: ", "deck--accent"), (clean_line(note), "")]
         self.query_one("#said", SaidLines).set([(said, [])] if said else [])
 
     def on_disagreement_table_moved(self) -> None:
@@ -127,14 +127,15 @@ class DisagreementsScreen(DeckScreen[str | None]):
             return
         name = self.names.of(trial)
         try:
-            self.desk.settle(trial, Cause(cause), note=self.note, blind=self.cover.on)
+            blind = self.cover.on and trial not in self.desk.seen_by_name
+            self.desk.settle(trial, Cause(cause), note=self.notes.get(trial, ""), blind=blind)
         except ValueError as error:
             self.said = [(f"! {clean_line(str(error))}", "deck--bad")]
         else:
             help_is = HELP_ELSEWHERE if cause == Cause.AMBIGUOUS else ""
             self.said = [("⚖ settled: ", "deck--good"), (cause, "deck--strong"), (help_is, "deck--accent")]
             self.said.append((f"  {name}", "deck--dim"))
-            self.note = ""
+            self.notes.pop(trial, None)
         self._show()
 
     def action_undo(self) -> None:
@@ -154,10 +155,13 @@ class DisagreementsScreen(DeckScreen[str | None]):
         self._show()
 
     def action_note(self) -> None:
-        self.query_one(EntryLine).ask("note", self.note, MOST_NOTE, "why; goes with your decision")
+        if (trial := self.trial) is not None:
+            note = self.notes.get(trial, "")
+            self.query_one(EntryLine).ask("note", note, MOST_NOTE, "why; goes with your decision")
 
     def on_entry_line_kept(self, event: EntryLine.Kept) -> None:
-        self.note = event.text.strip()
+        if (trial := self.trial) is not None:
+            self.notes[trial] = event.text.strip()
         self.query_one(DisagreementTable).focus()
         self._show_trial()
 

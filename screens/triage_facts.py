@@ -81,6 +81,14 @@ def others_words(labels: Mapping[str, Label], who: str, cover: Cover) -> list[Pi
     return lines
 
 
+def notes_in_full(settled: Label | None, labels: Mapping[str, Label], cover: Cover) -> list[tuple[str, str]]:
+    """Every note that this person may see, each with a line above it that says whose it is."""
+    found = [(f"note of {name}, {label.cause}", label) for name, label in labels.items()]
+    if settled is not None:
+        found.insert(0, (f"note of the settlement by {settled.who}", settled))
+    return [(clean_line(head, 100), cover.several_lines(label.note)) for head, label in found if label.note]
+
+
 def settled_words(label: Label | None, cover: Cover) -> Pieces:
     if label is None:
         return []

@@ -15,7 +15,6 @@ from engine.triage.new_label import MOST_NOTE
 from engine.trial_state import TrialState
 from screens import triage_head as head
 from screens.deck_screen import DeckScreen
-from screens.question_screen import Answer, QuestionScreen
 from screens.read_only import refused
 from screens.run_facts import read_only_badge
 from screens.soon import Soon
@@ -24,9 +23,9 @@ from screens.triage_actions import TRIAGE, TRIAGE_HELP
 from screens.triage_blindfold import Cover
 from screens.triage_deciding import Deciding
 from screens.triage_desk import TriageDesk
+from screens.triage_opening import Opening
 from screens.triage_rerun import RerunAsked, Rerunning, RerunWorkedOut
 from screens.triage_walk import Walk
-from screens.trial_screen import TrialScreen
 from screens.widgets.action_footer import ActionFooter
 from screens.widgets.breadcrumbs import Breadcrumbs
 from screens.widgets.line_table import LineTable
@@ -71,6 +70,7 @@ class TriageScreen(DeckScreen[None]):
         self.deciding = Deciding(
             self, desk, self.walk, self.cover, advance=self._advance, go=self._go, show=self._show_all
         )
+        self.opening = Opening(self, desk, self.walk, self.cover)
         self.rerunning = Rerunning(self, desk, self.deciding.names, self.deciding.tell)
         self._begin_at = trial
         self._looked_through = False
@@ -79,10 +79,10 @@ class TriageScreen(DeckScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield Breadcrumbs("triage")
-        yield SaidLines(id="problem")
-        yield TriagePage(self.desk, self.cover)
+        yield SaidLines(id="problem", rows=2)
+        yield TriagePage(self.desk, self.cover, self.opening.naming)
         yield EntryLine()
-        yield SaidLines(id="said")
+        yield SaidLines(id="said", rows=2)
         yield CauseBar("label")
         yield ActionFooter(TRIAGE)
 
@@ -338,30 +338,8 @@ class TriageScreen(DeckScreen[None]):
             self.action_open()
 
     def action_open(self) -> None:
-        """The trial's own screen names its arm: where that is hidden, it is asked first."""
-        trial = self.trial
-        if trial is None:
-            return
-        if self.deciding.blind:
-            question = QuestionScreen(
-                "The trial's own screen names its arm",
-                "Your label of this trial will not count as blind.",
-                Answer("y", "open it all the same", "open"),
-            )
-            self.app.push_screen(question, lambda answer: self._open(trial) if answer else None)
-        else:
-            self._open(trial)
-
-    def _open(self, trial: TrialState) -> None:
-        self.desk.seen_by_name.add(trial.trial)
-        place, step = self._page.place, self._page.step
-        order = [trial.trial] if self.cover.on else self.walk.order  # no other trial's name is seen in passing
-        screen = TrialScreen(self.source, trial.trial, order=order)
-        self.app.push_screen(screen)
-        if place is not None:
-            screen.call_after_refresh(screen.open_log_at, place.log.path, place.line)
-        elif step:
-            screen.call_after_refresh(screen.open_step, step)
+        if (trial := self.trial) is not None:
+            self.opening.trial(trial, self._page.place, self._page.step)
 
     def action_rerun(self) -> None:
         if (trial := self.trial) is not None and not refused(self.app, "nothing runs again"):

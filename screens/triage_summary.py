@@ -69,7 +69,7 @@ class SummaryScreen(DeckScreen[None]):
         with VerticalScroll():
             yield SummaryText(self.desk, self.cover)
         yield EntryLine()
-        yield SaidLines(id="said")
+        yield SaidLines(id="said", rows=8)
         yield ActionFooter(SUMMARY)
 
     def on_mount(self) -> None:
@@ -152,7 +152,8 @@ class SummaryScreen(DeckScreen[None]):
         if result.problem:
             self._say(f"! {result.problem}", "deck--bad")
         elif result.incoming is None:
-            self._say(f"✓ {result.said}", "deck--good")
+            named = "; arms are named in it" if self.cover.on else ""
+            self._say(f"✓ {result.said}{named}", "deck--good")
         else:
             incoming = result.incoming
             taken = self.desk.take_imported(incoming.labels)

@@ -167,11 +167,12 @@ def _undo(folder: Path, viewer: str, text: str, *, blind: bool) -> None:
 
 
 def _import(folder: Path, viewer: str, file: Path) -> None:
+    from engine.regular_file import regular_file
     from engine.triage.exchange import ExchangeInvalid, read_labels
 
     kind = _kind(file, "--import")
     found = read_triage(folder, viewer, with_proposals=False)
-    with file.open("rb") as opened:
+    with regular_file(file) as opened:
         data = opened.read(_READ + 1)
     try:
         coming = read_labels(data, kind, found.state, found.identity, found.book)

@@ -182,7 +182,7 @@ def read_labels(data: bytes, kind: str, state: RunState, run: str, book: LabelBo
 def _csv_rows(text: str) -> Iterable[tuple[int, dict[str, object]]]:
     csv.field_size_limit(MOST_BYTES)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text)))
     except csv.Error as error:
         raise ExchangeInvalid([Problem(0, "", f"not CSV: {error}")]) from None
     if not rows:
@@ -205,6 +205,12 @@ def _csv_rows(text: str) -> Iterable[tuple[int, dict[str, object]]]:
         for number, row in enumerate(rows[1:], 2)
         if row
     ]
+
+
+def _delimiter(text: str) -> str:
+    """A spreadsheet writes semicolons where the comma is in use for decimals, and tabs where it is asked for text."""
+    header = text.splitlines()[0] if text else ""
+    return next((mark for mark in (",", ";", "\t") if mark in header), ",")
 
 
 def _json_rows(text: str) -> Iterable[tuple[int, dict[str, object]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,8 @@ from engine.text import clean_line
 from engine.triage.labels import Label
 from screens import format as fmt
 from screens.columns import Column
-from screens.pieces import Pieces, cells, fit
+from screens.pieces import Pieces, cells, cut, fit
+from screens.steps_text import wrapped
 from screens.triage_blindfold import Cover
 from screens.triage_desk import TriageDesk
 from screens.triage_names import TrialNames
@@ -107,7 +107,9 @@ class SideBySide(Lines):
         own = who == self._who
         proposed = f"the rules said {label.proposed}" if label.proposed is not None else "the rules proposed nothing"
         marks = [word for word, there in (("blind", label.blind), ("imported", label.imported)) if there]
-        notes = textwrap.wrap(self._hiding.text(label.note), max(8, room))[:NOTE_LINES]
+        notes = wrapped(self._hiding.text(label.note), max(8, room), words=True) if label.note else []
+        if len(notes) > NOTE_LINES:
+            notes = [*notes[: NOTE_LINES - 1], cut(f"{notes[NOTE_LINES - 1]} …", max(8, room))]
         rows: list[Pieces] = [
             [(clean_line(who, 40), "deck--strong"), ("  (you)" if own else "", "deck--dim")],
             [(str(label.cause), "deck--accent")],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -29,13 +30,37 @@ class PaneHead(Lines):
         return [([(" ", ""), *self.text], [*self.right, (" ", "")] if self.right else [])]
 
 
+Naming = Callable[[Callable[[], None]], None]
+"""Called with what shows the file's path, in which the arm is named: that is done at once, or once a person agrees."""
+
+
+class TriageLog(LogView):
+    """A log whose path is shown to nobody unasked where the arm is hidden."""
+
+    def __init__(self, path: Path, label: str, naming: Naming) -> None:
+        super().__init__(path, label)
+        self._naming = naming
+
+    def _chosen(self, answer: str | None) -> None:
+        copied = super()._chosen
+        if answer in ("path", "command"):
+            self._naming(lambda: copied(answer))
+        else:
+            copied(answer)
+
+    def _outside(self, *, pager: bool) -> None:
+        opened = super()._outside
+        self._naming(lambda: opened(pager=pager))
+
+
 class LogPane(Vertical):
     """One log with a line above it that says which, and where in it."""
 
-    def __init__(self, *, id: str) -> None:
+    def __init__(self, naming: Naming, *, id: str) -> None:
         super().__init__(id=id)
+        self._naming = naming
         self.place: LogPlace | None = None
-        self.view: LogView | None = None
+        self.view: TriageLog | None = None
         self.title = ""
         self.other = ""
 
@@ -50,7 +75,7 @@ class LogPane(Vertical):
                 self.view.remove()
             self.view = None
             if place is not None:
-                self.view = LogView(place.log.path, title)
+                self.view = TriageLog(place.log.path, title, self._naming)
                 self.mount(self.view)
         moved = place != self.place
         self.place = place
@@ -86,16 +111,17 @@ class LogPane(Vertical):
 class TriageLogs(Horizontal):
     """`name_of` says what a log is called here."""
 
-    def __init__(self, name_of: Callable[[LogFile], str], *, id: str | None = None) -> None:
+    def __init__(self, name_of: Callable[[LogFile], str], naming: Naming, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._name_of = name_of
+        self._naming = naming
         self.places: list[LogPlace] = []
         self.narrow = False
         self.front = 0
 
     def compose(self) -> ComposeResult:
-        yield LogPane(id="left")
-        yield LogPane(id="right")
+        yield LogPane(self._naming, id="left")
+        yield LogPane(self._naming, id="right")
 
     @property
     def panes(self) -> list[LogPane]:

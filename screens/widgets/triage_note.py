@@ -31,6 +31,10 @@ class EntryMark(Lines):
 class EntryInput(LineInput):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", show=False)]
 
+    def line_of(self, pasted: str) -> str:
+        """All lines of it, one behind the other: a note is often what a log says."""
+        return " ".join(line.strip() for line in pasted.splitlines() if line.strip())
+
     class GivenUp(Message):
         """Escape was pressed."""
 

@@ -20,7 +20,7 @@ from screens.triage_places import LogPlace, places_of, side_by_side
 from screens.widgets.timeline_line import TimelineLine
 from screens.widgets.triage_findings import FindingList
 from screens.widgets.triage_lines import SaidLines, TriageFacts
-from screens.widgets.triage_logs import TriageLogs
+from screens.widgets.triage_logs import Naming, TriageLogs
 
 NARROW = 100
 """Columns below which one log is shown at a time."""
@@ -41,8 +41,9 @@ class Case:
 class TriagePage(Vertical):
     """`show_case` shows a trial, or what is new about it; `clear` shows a text instead."""
 
-    def __init__(self, desk: TriageDesk, cover: Cover, *, id: str | None = None) -> None:
+    def __init__(self, desk: TriageDesk, cover: Cover, naming: Naming, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._naming = naming
         self._desk = desk
         self._source = desk.source
         self._hiding = cover
@@ -57,7 +58,7 @@ class TriagePage(Vertical):
         yield FindingList(self._hiding.text, self._place_words)
         yield SaidLines(id="whole")
         yield SaidLines(id="people")
-        yield TriageLogs(self._hiding.log)
+        yield TriageLogs(self._hiding.log, self._naming)
         yield TriageFacts(self._hiding)
 
     def on_mount(self) -> None:
@@ -123,7 +124,7 @@ class TriagePage(Vertical):
         case = self.case
         if case is None:
             return
-        trial = case.trial
+        trial, book = case.trial, self._desk.book
         wide = self.screen.size.width >= NARROW
         proposed = say.proposed(self.proposal, short=not wide) if trial.done else []
         why = self._hiding.text(case.item.reason) if case.item is not None else "not in the queue"
@@ -136,7 +137,8 @@ class TriagePage(Vertical):
         line = self.query_one(TimelineLine)
         line.trial, line.now = self._hiding.trial(trial), self._source.now()
         line.show()
-        self.query_one(TriageFacts).set_trial(trial)
+        said = book.settled(trial.trial), book.visible(trial.trial, self._desk.who)
+        self.query_one(TriageFacts).set_trial(trial, say.notes_in_full(*said, self._hiding))
 
     def _case_line(self, case: Case, wide: bool) -> Pieces:
         state, trial = self._source.state, case.trial

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from screens.question_screen import QuestionScreen
 from screens.triage_blindfold import Cover
 from screens.triage_screen import TriageScreen
 from screens.trial_facts import facts
+from screens.widgets import log_taking
+from screens.widgets.log_page import LogPage
 from tests.screens import fake_triage
 from tests.screens.deck import screen_text, until
 from tests.screens.fake_triage import FAILURES, OOM, by_others, labels_in, settle, triage_opened, written
@@ -120,6 +123,53 @@ async def test_opening_the_trials_own_screen_is_asked_first(run: Path) -> None:
         await pilot.press("m")
         await written(pilot, screen)
     assert [label.blind for label in labels_in(run)] == [True]
+
+
+@pytest.mark.parametrize(("keys", "what"), [("o", "pager"), ("O", "editor"), ("cp", "path"), ("cc", "command")])
+async def test_before_the_path_of_a_log_is_given_away_it_is_asked(
+    run: Path, monkeypatch: pytest.MonkeyPatch, keys: str, what: str
+) -> None:
+    """A trial's folder is called after its arm."""
+    given: list[str] = []
+
+    def shown(app: object, command: Sequence[str]) -> str:
+        given.append(" ".join(command))
+        return ""
+
+    monkeypatch.setattr(log_taking, "run_outside", shown)
+    async with triage_opened(run, blind=True) as (app, pilot, screen):
+        monkeypatch.setattr(app, "copy_to_clipboard", given.append)
+        trial = screen.walk.current
+        await pilot.press("tab")
+        await until(pilot, lambda: isinstance(app.focused, LogPage))
+        for agreed in (False, True):
+            await pilot.press(keys[0])
+            if keys[1:]:
+                await until(pilot, lambda: isinstance(app.screen, QuestionScreen), "what is to be copied")
+                await pilot.press(keys[1])
+                await until(pilot, lambda: "names the trial" in screen_text(app), "it is asked")
+            await until(pilot, lambda: isinstance(app.screen, QuestionScreen), "it is asked")
+            assert "will not count as blind" in screen_text(app) and not given
+            await pilot.press("y" if agreed else "escape")
+            await until(pilot, lambda: app.screen is screen)
+            await settle(pilot)
+            assert bool(given) is agreed and (trial in screen.desk.seen_by_name) is agreed
+        assert trial is not None and trial in given[0]
+        await pilot.press(keys[0], *keys[1:])
+        await until(pilot, lambda: len(given) == 2, "whoever has seen it is not asked again")
+        await pilot.press("m")
+        await written(pilot, screen)
+    assert [label.blind for label in labels_in(run)] == [False]
+
+
+async def test_named_a_logs_path_is_given_without_a_question(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+    async with triage_opened(run) as (app, pilot, screen):
+        monkeypatch.setattr(app, "copy_to_clipboard", given.append)
+        await pilot.press("tab")
+        await until(pilot, lambda: isinstance(app.focused, LogPage))
+        await pilot.press("c", "p")
+        await until(pilot, lambda: bool(given) and app.screen is screen)
 
 
 def test_off_it_changes_nothing() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.triage.causes import Cause
+from screens.actions import key_text
 from screens.help_screen import HelpScreen
 from screens.question_screen import QuestionScreen
 from screens.triage_causes import CAUSE_KEYS
@@ -15,7 +16,7 @@ from screens.widgets.log_page import LogPage
 from screens.widgets.triage_lines import CauseBar
 from screens.widgets.triage_note import EntryInput
 from tests.screens import fake_triage
-from tests.screens.deck import screen_lines, screen_text, until
+from tests.screens.deck import pasted, screen_lines, screen_text, until
 from tests.screens.fake_triage import (
     OOM,
     OOM_TOO,
@@ -124,6 +125,22 @@ async def test_a_note_goes_with_the_label_and_its_letters_are_no_commands(run: P
     assert (label.cause, label.note) == (Cause.INFRASTRUCTURE, "impish b")
 
 
+async def test_what_is_pasted_into_a_note_is_taken_whole_safe_and_too_much_is_said(run: Path) -> None:
+    async with triage_opened(run) as (app, pilot, screen):
+        trial = screen.walk.current
+        await pilot.press("n")
+        await pasted(pilot, "Traceback:\n  \x1b[31mMemoryError\x1b[0m\n\nkilled\n")
+        entry = app.screen.query_one(EntryInput)
+        assert entry.value == "Traceback: MemoryError killed"
+        await pasted(pilot, "x" * 20_000)
+        await until(pilot, lambda: bool(app._notifications), "it is said")
+        assert [said.message for said in app._notifications] == ["29 characters left out: 20,000 is the most"]
+        await pilot.press("enter", "m")
+        await written(pilot, screen)
+    [label] = labels_in(run)
+    assert label.trial == trial and label.note.endswith("x") and len(label.note) == 20_000
+
+
 async def test_a_note_after_the_label_is_a_record_of_its_own(run: Path) -> None:
     async with triage_opened(run) as (app, pilot, screen):
         first = screen.walk.current
@@ -221,6 +238,30 @@ async def test_escape_takes_the_marks_off_before_it_leaves(run: Path) -> None:
         await pilot.press("escape")
         await settle(pilot)
         assert app.screen is not screen
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(200, 1), (80, 1), (60, 1), (48, 2)])
+async def test_every_cause_stands_on_the_screen_at_every_width_and_can_be_clicked(
+    run: Path, columns: int, lines: int
+) -> None:
+    async with triage_opened(run, (columns, 24)) as (app, pilot, screen):
+        bar = app.screen.query_one(CauseBar)
+        shown = screen_lines(app)[bar.region.y : bar.region.bottom]
+        assert len(shown) == lines
+        for entry in CAUSE_KEYS:
+            assert f"{key_text(entry.key)} {entry.terse}" in "".join(shown)
+        for word in ("infra", "ambig"):
+            y = next(y for y, line in enumerate(shown) if word in line)
+            await pilot.click(CauseBar, offset=(shown[y].index(word) + 1, y))
+            await written(pilot, screen)
+    assert [cause for _, cause in causes(run)] == ["infrastructure", "ambiguous"]
+
+
+async def test_what_is_said_of_a_decision_goes_on_below_itself_where_it_is_long(run: Path) -> None:
+    async with triage_opened(run, (80, 24)) as (app, pilot, _):
+        await pilot.press("B")
+        await settle(pilot)
+        assert "its label will not count as blind" in " ".join(screen_text(app).split())
 
 
 async def test_a_click_on_a_cause_labels(run: Path) -> None:

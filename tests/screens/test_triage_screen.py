@@ -142,6 +142,20 @@ async def test_details_show_all_facts_in_place_of_the_logs(run: Path) -> None:
         assert "around line 81" in screen_text(app)
 
 
+async def test_details_tell_every_note_in_full(run: Path) -> None:
+    by_others(run, OOM, Cause.AGENT, who="bob", note=f"{'long ' * 60}and its end")
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        await pilot.press("d", "tab", "end")
+        await settle(pilot)
+        assert "note of bob" not in screen_text(app)  # nobody is led by others
+        screen.desk.label((OOM,), Cause.MODEL, note="[bold]mine")
+        await pilot.press("end")
+        await settle(pilot)
+        text = screen_text(app)
+        assert "note of bob, agent" in text and "and its end" in text
+        assert "note of ada, model" in text and "   [bold]mine" in text
+
+
 # --- two people ---
 
 

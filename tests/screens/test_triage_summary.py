@@ -182,6 +182,44 @@ async def test_disagreements_stand_side_by_side_and_one_key_settles_them(run: Pa
     assert (last.kind, last.cause, last.note, last.who) == ("settle", Cause.INFRASTRUCTURE, "docker", "ada")
 
 
+async def test_a_note_goes_with_the_trial_that_it_was_written_for(run: Path) -> None:
+    for trial in (OOM, PLAIN):
+        by_others(run, trial, Cause.AGENT, who="bob")
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        screen.desk.label((OOM, PLAIN), Cause.MODEL)
+        await pilot.press("D")
+        await until(pilot, lambda: isinstance(app.screen, DisagreementsScreen))
+        await settle(pilot)
+        await pilot.press("n", *"docker", "enter", "down")
+        await settle(pilot)
+        assert "docker" not in screen_text(app)
+        await pilot.press("m", "i")
+        await written(pilot, screen)
+    settled = {label.trial: label.note for label in labels_in(run) if label.kind == "settle"}
+    assert sorted(settled.values()) == ["", "docker"] and len(settled) == 2
+
+
+async def test_a_settlement_of_what_was_seen_by_name_is_not_blind(run: Path) -> None:
+    by_others(run, OOM, Cause.AGENT, who="bob")
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        await pilot.press("i", "B", "D")
+        await until(pilot, lambda: isinstance(app.screen, DisagreementsScreen))
+        await settle(pilot)
+        await pilot.press("m")
+        await written(pilot, screen)
+    assert [label.blind for label in labels_in(run) if label.kind == "settle"] == [False]
+
+
+async def test_a_long_note_is_folded_by_its_cells_and_its_end_is_marked(run: Path) -> None:
+    by_others(run, OOM, Cause.AGENT, who="bob", note="🦊 wide " * 200)
+    async with triage_opened(run, (80, 24), trial=OOM) as (app, pilot, _):
+        await pilot.press("i", "D")
+        await until(pilot, lambda: isinstance(app.screen, DisagreementsScreen))
+        await settle(pilot)
+        lines = [line for line in screen_text(app).splitlines() if "🦊" in line]
+        assert len(lines) == 6 and [line.rstrip().endswith("…") for line in lines] == [False] * 5 + [True]
+
+
 async def test_a_settlement_can_be_taken_back(run: Path) -> None:
     by_others(run, OOM, Cause.AGENT, who="bob")
     async with triage_opened(run, trial=OOM) as (app, pilot, screen):

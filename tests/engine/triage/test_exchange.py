@@ -191,6 +191,11 @@ def test_bytes_that_are_not_utf_8_are_refused_and_a_byte_order_mark_is_not(state
     assert len(_read(b"\xef\xbb\xbf" + BY_HAND.encode(), state)) == 1
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_what_a_spreadsheet_writes_in_place_of_commas_is_read(mark: str, state: RunState) -> None:
+    assert _read(BY_HAND.replace(",", mark), state) == _read(BY_HAND, state)
+
+
 def test_a_long_list_of_problems_is_cut_in_words_only() -> None:
     error = ExchangeInvalid([Problem(row, "cause", "missing") for row in range(50)])
     assert len(error.problems) == 50
