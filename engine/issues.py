@@ -9,6 +9,8 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.json_numbers import Whole
+
 
 class Severity(StrEnum):
     FATAL = "fatal"  # no valid score
@@ -111,7 +113,7 @@ class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
     label: str
     text: str
     file: str = ""
-    line: int = 0
+    line: Whole = 0
 
 
 class Issue(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -6,6 +6,7 @@ import msgspec
 
 from engine.event import Event
 from engine.issues import Phase
+from engine.json_numbers import Whole
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -38,8 +39,8 @@ class ArmInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     prompt_digest: str = ""
     protocol: str = ""
     temperature: float | None = None
-    context_tokens: int | None = None
-    max_output_tokens: int | None = None
+    context_tokens: Whole | None = None
+    max_output_tokens: Whole | None = None
     endpoint: Endpoint = Endpoint()
     capsules: dict[str, str] = {}
 
@@ -57,7 +58,7 @@ class HostInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     name: str = ""
     cpus: float = 0
-    memory_mb: int = 0
+    memory_mb: Whole = 0
     docker: str = ""
     compose: str = ""
     elsewhere: bool = False
@@ -70,10 +71,10 @@ class RunPlanned(Event, frozen=True, kw_only=True):
     name: str
     task_set: TaskSetInfo
     arms: tuple[ArmInfo, ...]
-    tasks: int
-    trials: int
-    attempts: int = 1
-    concurrency: int = 1
+    tasks: Whole
+    trials: Whole
+    attempts: Whole = 1
+    concurrency: Whole = 1
     seed: int = 0
     timeout_factor: float = 1.0
     max_cost_usd: float | None = None
@@ -89,10 +90,10 @@ class TrialPlanned(Event, frozen=True, kw_only=True):
     trial: str
     task: str
     arm: str
-    attempt: int
-    position: int
+    attempt: Whole
+    position: Whole
     cpus: float = 0
-    memory_mb: int = 0
+    memory_mb: Whole = 0
     limits: dict[Phase, float] = msgspec.field(default_factory=dict)
     category: str = ""
     difficulty: str = ""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from engine.event import Event
 from engine.issues import Issue
+from engine.json_numbers import Whole
 
 
 class EngineStarted(Event, frozen=True, kw_only=True):
     """One per engine process; a resumed run has several."""
 
-    pid: int
+    pid: Whole
     host: str
-    session: int
+    session: Whole
     resumed: bool = False
 
 
@@ -32,7 +33,7 @@ class RunContinued(Event, frozen=True, kw_only=True):
 
 
 class ConcurrencyChanged(Event, frozen=True, kw_only=True):
-    concurrency: int
+    concurrency: Whole
 
 
 class CancelRequested(Event, frozen=True, kw_only=True):
@@ -55,6 +56,6 @@ class RunFinished(Event, frozen=True, kw_only=True):
     """`exit_code` as `trialdeck run` gives it: 0 every trial scored, 3 unscored trials, 130 interrupted.
     `seconds` None: nobody measured it."""
 
-    exit_code: int
+    exit_code: Whole
     seconds: float | None
     reason: str = ""

@@ -6,6 +6,7 @@ import msgspec
 
 from engine.event import Event
 from engine.issues import Issue, Phase
+from engine.json_numbers import Whole
 
 
 class TrialWaiting(Event, frozen=True, kw_only=True):
@@ -19,7 +20,7 @@ class TrialStarted(Event, frozen=True, kw_only=True):
     """`run_number` is 1 unless an interrupted trial runs again."""
 
     trial: str
-    run_number: int = 1
+    run_number: Whole = 1
     project: str = ""
 
 
@@ -56,7 +57,7 @@ class ServiceChanged(Event, frozen=True, kw_only=True):
     state: str
     environment: str = "agent"
     container: str = ""
-    exit_code: int | None = None
+    exit_code: Whole | None = None
     detail: str = ""
 
 
@@ -69,11 +70,11 @@ class HookFinished(Event, frozen=True, kw_only=True):
     """`seconds` None: nobody measured it."""
 
     trial: str
-    number: int
-    of: int
+    number: Whole
+    of: Whole
     service: str
     command: str
-    exit_code: int | None
+    exit_code: Whole | None
     seconds: float | None
     timed_out: bool = False
     output: str = ""
@@ -87,7 +88,7 @@ class ArtifactRecorded(Event, frozen=True, kw_only=True):
     service: str
     source: str
     status: str
-    bytes: int = 0
+    bytes: Whole = 0
     sha256: str = ""
     note: str = ""
     step: str = ""
@@ -98,13 +99,13 @@ class AgentStepped(Event, frozen=True, kw_only=True):
     and written to it, `tokens_out` includes reasoning. `cost_source`: provider, prices or agent."""
 
     trial: str
-    number: int
+    number: Whole
     what: str = ""
-    tokens_in: int | None = None
-    tokens_cached: int | None = None
-    tokens_cache_written: int | None = None
-    tokens_out: int | None = None
-    tokens_reasoning: int | None = None
+    tokens_in: Whole | None = None
+    tokens_cached: Whole | None = None
+    tokens_cache_written: Whole | None = None
+    tokens_out: Whole | None = None
+    tokens_reasoning: Whole | None = None
     cost_usd: float | None = None
     cost_source: str = ""
 
@@ -116,19 +117,19 @@ class ModelCalled(Event, frozen=True, kw_only=True):
     writing. `cost_source`: provider, or `prices` and their date. Tokens as in AgentStepped."""
 
     trial: str
-    number: int
+    number: Whole
     seconds: float = 0
     model: str = ""
-    tokens_in: int | None = None
-    tokens_cached: int | None = None
-    tokens_cache_written: int | None = None
-    tokens_out: int | None = None
-    tokens_reasoning: int | None = None
+    tokens_in: Whole | None = None
+    tokens_cached: Whole | None = None
+    tokens_cache_written: Whole | None = None
+    tokens_out: Whole | None = None
+    tokens_reasoning: Whole | None = None
     cost_usd: float | None = None
     cost_source: str = ""
     stop: str = ""
     code: str = ""
-    status: int | None = None
+    status: Whole | None = None
     hung_up: bool = False
 
 
@@ -136,10 +137,10 @@ class AgentFinished(Event, frozen=True, kw_only=True):
     """`seconds` None: nobody measured it."""
 
     trial: str
-    exit_code: int | None
+    exit_code: Whole | None
     seconds: float | None
     timed_out: bool = False
-    killed_processes: int = 0
+    killed_processes: Whole = 0
     step: str = ""
 
 
@@ -148,9 +149,9 @@ class FilesChanged(Event, frozen=True, kw_only=True):
     places of `main` (tmpfs, volumes) of which nobody knows what was changed there."""
 
     trial: str
-    added: int
-    changed: int
-    deleted: int
+    added: Whole
+    changed: Whole
+    deleted: Whole
     unseen: tuple[str, ...] = ()
 
 
@@ -161,8 +162,8 @@ class RewardRecorded(Event, frozen=True, kw_only=True):
     reward: float | None
     rewards: dict[str, float] = msgspec.field(default_factory=dict)
     source: str = ""
-    tests_passed: int | None = None
-    tests_total: int | None = None
+    tests_passed: Whole | None = None
+    tests_total: Whole | None = None
     step: str = ""
 
 
@@ -183,11 +184,11 @@ class ResourcePeaked(Event, frozen=True, kw_only=True):
     service: str
     environment: str = "agent"
     cpu_percent: float = 0
-    memory_bytes: int = 0
-    memory_limit: int = 0
-    pids: int = 0
-    network_bytes: int = 0
-    block_bytes: int = 0
+    memory_bytes: Whole = 0
+    memory_limit: Whole = 0
+    pids: Whole = 0
+    network_bytes: Whole = 0
+    block_bytes: Whole = 0
 
 
 class TrialFinished(Event, frozen=True, kw_only=True):
@@ -202,19 +203,19 @@ class TrialFinished(Event, frozen=True, kw_only=True):
     passed: bool | None = None
     seconds: float | None = None
     agent_seconds: float | None = None
-    tokens_in: int | None = None
-    tokens_cached: int | None = None
-    tokens_out: int | None = None
+    tokens_in: Whole | None = None
+    tokens_cached: Whole | None = None
+    tokens_out: Whole | None = None
     cost_usd: float | None = None
     timed_out: bool = False
     kept: bool = False
-    tokens_cache_written: int | None = None
-    tokens_reasoning: int | None = None
+    tokens_cache_written: Whole | None = None
+    tokens_reasoning: Whole | None = None
     cost_partial: bool = False
     cost_source: str = ""
-    model_calls: int | None = None
-    model_failures: int = 0
-    model_retries: int = 0
+    model_calls: Whole | None = None
+    model_failures: Whole = 0
+    model_retries: Whole = 0
 
 
 class TrialInterrupted(Event, frozen=True, kw_only=True):
@@ -222,7 +223,7 @@ class TrialInterrupted(Event, frozen=True, kw_only=True):
     ended without a verdict, or a person wanted it rerun."""
 
     trial: str
-    run_number: int
+    run_number: Whole
     reason: str
     folder: str = ""
     cost_usd: float | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from array import array
@@ -11,6 +10,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
+from engine.json_numbers import finite
 from engine.regular_file import regular_file
 from engine.text import clean_line
 from engine.trajectories.object_walk import ObjectWalk
@@ -200,8 +200,8 @@ def is_cast(path: Path) -> bool:
 
 
 def _moment(value: object) -> float:
-    found = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
-    return found if math.isfinite(found) and 0 < found < 1e9 else 0.0
+    found = finite(value)
+    return found if found is not None and 0 < found < 1e9 else 0.0
 
 
 def _label(line: bytes) -> str:

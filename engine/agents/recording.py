@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from engine.agents.agent import AgentConfigInvalid
+from engine.json_numbers import Count
 from engine.trajectories.calls import COMMAND_KEYS, of_words
 
 
@@ -39,9 +40,9 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Metrics(msgspec.Struct):
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: Count | None = None
+    cached_tokens: Count | None = None
+    completion_tokens: Count | None = None
     cost_usd: float | None = None
 
 

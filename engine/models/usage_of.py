@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from engine.json_numbers import MOST
 from engine.models.model_call import Usage
 from engine.models.settings import Wire
 from engine.text import clean_line
@@ -90,8 +91,8 @@ class _Counts:
             if isinstance(value, bool) or not isinstance(value, int):
                 self.odd.append(f"{name} is {clean_line(repr(value), 60)}, no whole number")
                 return None
-            if value < 0:
-                self.odd.append(f"{name} is {value}")
+            if not 0 <= value <= MOST:
+                self.odd.append(f"{name} is {clean_line(str(value), 60)}")
                 return None
             return value
         return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
+
+from engine.json_numbers import LARGEST, finite
 
 
 def mapping(value: object) -> dict[str, Any]:
@@ -29,19 +30,13 @@ def text(value: object) -> str:
 
 def number(value: object) -> float | None:
     """A finite number; a boolean is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        found = float(value)
-    except OverflowError:
-        return None
-    return found if math.isfinite(found) else None
+    return finite(value)
 
 
 def count(value: object) -> int | None:
-    """A whole number from 0 on."""
-    found = number(value)
-    return int(found) if found is not None and found >= 0 and found.is_integer() else None
+    """A whole number from 0 on that can be true."""
+    found = finite(value)
+    return int(found) if found is not None and 0 <= found <= LARGEST and found.is_integer() else None
 
 
 def plain(value: object) -> str:

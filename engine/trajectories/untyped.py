@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+
+from engine.json_numbers import MOST, finite
 
 Record = dict[str, Any]
 
@@ -33,20 +34,14 @@ def text(value: object) -> str:
 
 def whole(value: object) -> int | None:
     """A count that can be true: an integer from 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        return None
-    return int(value)
+    found = number(value)
+    return int(value) if isinstance(value, int | float) and found is not None and found <= MOST else None
 
 
 def number(value: object) -> float | None:
     """An amount that can be true: finite, not below 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        found = float(value)
-    except OverflowError:
-        return None
-    return found if math.isfinite(found) and found >= 0 else None
+    found = finite(value)
+    return found if found is not None and found >= 0 else None
 
 
 def code(value: object) -> int | None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from engine.json_numbers import Count
+
 # Colours and titles that a tool writes; removed before anything is looked for, line ends stay.
 _CODES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-Z\\^-~])")
 _PYTEST_SESSION = re.compile(rb"^=+ test session starts =+\s*$", re.MULTILINE)
@@ -44,12 +46,12 @@ class TestCounts(msgspec.Struct, frozen=True):
 
 
 class _Summary(msgspec.Struct):
-    tests: int
-    passed: int = 0
-    failed: int = 0
-    pending: int = 0
-    skipped: int = 0
-    other: int = 0
+    tests: Count
+    passed: Count = 0
+    failed: Count = 0
+    pending: Count = 0
+    skipped: Count = 0
+    other: Count = 0
 
 
 class _Test(msgspec.Struct):
@@ -85,7 +87,7 @@ def read_counts(report: Path) -> TestCounts | None:
         return None
     summary = results.summary
     parts = (summary.passed, summary.failed, summary.pending, summary.skipped, summary.other)
-    if summary.tests <= 0 or min(parts) < 0 or sum(parts) != summary.tests:
+    if not summary.tests or sum(parts) != summary.tests:
         return None
     passed = sum(test.status == _PASSED for test in results.tests)
     if results.tests and (len(results.tests), passed) != (summary.tests, summary.passed):

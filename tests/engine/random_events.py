@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from hypothesis import settings
@@ -50,7 +50,7 @@ _BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
 def _of(kind: Any) -> st.SearchStrategy[Any]:
     if kind in _BY_TYPE:
         return _BY_TYPE[kind]
-    if get_origin(kind) is UnionType:
+    if get_origin(kind) in (UnionType, Union):
         return st.one_of(*(st.none() if part is type(None) else _of(part) for part in get_args(kind)))
     if get_origin(kind) is dict:
         return st.dictionaries(_of(get_args(kind)[0]), _of(get_args(kind)[1]), max_size=2)

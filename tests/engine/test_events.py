@@ -50,6 +50,8 @@ def test_a_lone_surrogate_deep_inside_an_event_is_written_too_case_19() -> None:
         b'{"type":"from_a_newer_version","at":"2026-01-01T00:00:00Z"}',
         b'{"type":"trial_finished"}',
         b'{"trial":"t"}',
+        b'{"type":"agent_stepped","trial":"t","number":1,"tokens_in":1' + b"0" * 400 + b"}",
+        b'{"type":"host_sampled","memory_used":1' + b"0" * 400 + b"}",
         b"\xff\xfe\x00",
         b"null",
         b"\x00" * 20,

@@ -111,6 +111,18 @@ def test_times_that_run_backwards_or_are_none_never_stop_it(tmp_path: Path) -> N
     assert cast.left_out == 1 and at(CastPlayer(cast), 8)[0] == "abcd"
 
 
+def test_numbers_of_400_digits_are_none(tmp_path: Path) -> None:
+    large = 10**400
+    first, second = tmp_path / "first.cast", tmp_path / "second.cast"
+    first.write_text(json.dumps({"version": 1, "width": large, "stdout": [[large, "a"], [2, "b"]]}))
+    second.write_text(
+        json.dumps({"version": 2, "width": large, "duration": large}) + f'\n[{large}, "o", "a"]\n[2, "o", "b"]\n'
+    )
+    for path in (first, second):
+        cast = opened(path)
+        assert cast.columns == 80 and [cast.time(number) for number in range(len(cast))] == [0, 2]
+
+
 @pytest.mark.parametrize(
     "content", ["", "x" * 100, "[]\n" * 20, '{"version": 9}\n', '{"steps": []}' + " " * 50, '{"version": 1}\n' * 3]
 )

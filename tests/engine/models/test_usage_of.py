@@ -113,7 +113,7 @@ def test_a_whole_number_written_as_a_fraction_is_one() -> None:
     assert usage_of(Wire.ANTHROPIC, {"input_tokens": 12.0, "output_tokens": 1}).tokens_in == 12
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), [], {"a": 1}, "x\x1b[2J"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, 1e300, [], {"a": 1}, "x\x1b[2J"])
 def test_nonsense_is_unknown_and_its_words_are_clean(value: object) -> None:
     usage = usage_of(Wire.OPENAI_CHAT, {"prompt_tokens": value, "completion_tokens": 1})
     assert usage.tokens_in is None and usage.odd and "\x1b" not in usage.odd

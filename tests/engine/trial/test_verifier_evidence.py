@@ -93,6 +93,12 @@ def test_a_report_that_contradicts_itself_proves_nothing(tmp_path: Path, report:
     assert found.counts is None and found.setup_failure
 
 
+@pytest.mark.parametrize("number", [10**400, 10**30, -3])
+def test_a_report_of_numbers_that_cannot_be_true_is_no_report(tmp_path: Path, number: int) -> None:
+    (tmp_path / "report").write_text(json.dumps(ctrf(number, 0)))
+    assert read_counts(tmp_path / "report") is None
+
+
 def test_a_report_that_is_no_utf8_or_a_link_is_no_report(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b'{"results": "\xff"}')
     assert read_counts(tmp_path / "bytes") is None
