@@ -23,6 +23,7 @@ from engine.environments.docker.failures import fail, from_daemon
 from engine.environments.docker.processes import NOTHING_KNOWN
 from engine.environments.docker.readiness import first_failed, judge, not_ready, start_timeout, waiting_for
 from engine.environments.docker.removal import Thing, remove_project
+from engine.environments.docker.start_again import start_with_images
 from engine.environments.docker.task_healthcheck import wait_healthy
 from engine.environments.docker.watching import KILLED, Watch, located
 from engine.environments.docker.workshop import Workshop
@@ -35,8 +36,6 @@ DEATH_SHOWS_SEC = 0.3
 LAST_LOOK_SEC = 5.0
 STOP_GRACE_SEC = 1
 LINGER_SEC = 0.5
-ROOM_SEC = 600.0
-OTHERS_MAKE_ROOM_SEC = (1.0, 2.0, 4.0)
 
 
 class DockerEnvironment(ABC):
@@ -78,6 +77,14 @@ class DockerEnvironment(ABC):
         """Build and pull, on clocks of their own."""
 
     @abstractmethod
+    async def _get_images(self) -> None:
+        """The part of it that can be done again."""
+
+    @abstractmethod
+    def _forget_images(self) -> None:
+        """That they had been there."""
+
+    @abstractmethod
     async def _bring_up(self, limit: float) -> None:
         """Create and start everything."""
 
@@ -97,7 +104,9 @@ class DockerEnvironment(ABC):
             self._shop.neighbours.comes(self.project)
             self.spec = await self._shop.locality.fit(self.spec)
             await self._prepare_images()
-            began = await self._bring_up_where_there_is_room()
+            began = await start_with_images(
+                self._start_all, self._get_images_again, self.project, self._watch, self._shop.neighbours
+            )
             await self._wait_ready(self.spec.start_timeout_sec - (time.monotonic() - began))
             if self.spec.healthcheck is not None:
                 self._watch.activity("health check")
@@ -112,35 +121,14 @@ class DockerEnvironment(ABC):
         elif self._watch.phase is Phase.PREPARE:
             self._watch.phase = Phase.VERIFY
 
-    async def _bring_up_where_there_is_room(self) -> float:
-        """Returns when the start that went well began. Where Docker has no address range left, the start is tried again
-        each time another environment of ours has gone (a kept one first), and a few times where none is up and others
-        are to make room; waiting is not on the clock of the start."""
-        patience = time.monotonic() + ROOM_SEC
-        pauses = iter(OTHERS_MAKE_ROOM_SEC)
-        neighbours = self._shop.neighbours
-        while True:
-            began = time.monotonic()
-            seen = neighbours.departures
-            self._watch.activity("start")
-            self._cut_off = True
-            neighbours.comes(self.project)
-            try:
-                await self._bring_up(self.spec.start_timeout_sec)
-                self._cut_off = False
-                return began
-            except TrialFailed as error:
-                if error.issue.code is not Code.ADDRESS_POOL_EXHAUSTED:
-                    raise
-                neighbours.stays(self.project)  # it has no room, so nobody need wait for it
-                self._watch.activity("wait for an address range")
-                if await self._watch.kept_made_room():
-                    continue
-                if not await neighbours.another_goes(self.project, seen, patience - time.monotonic()):
-                    pause = next(pauses, None)
-                    if pause is None:
-                        raise
-                    await anyio.sleep(pause)
+    async def _start_all(self) -> None:
+        self._cut_off = True
+        await self._bring_up(self.spec.start_timeout_sec)
+        self._cut_off = False
+
+    async def _get_images_again(self) -> None:
+        self._forget_images()
+        await self._get_images()
 
     async def _wait_ready(self, left: float) -> None:
         """Every service running and healthy, or ended well; samples and logs begin with the first look."""
@@ -243,7 +231,9 @@ class DockerEnvironment(ABC):
             return True
         try:
             return (await inspect(self._engine, self._container(service).id)).running
-        except EngineCallFailed:
+        except EngineCallFailed as error:
+            if error.unreachable:  # nobody knows then whether it is dead
+                raise self._located(from_daemon(error, f"run a command in {service}", phase=self.phase)) from error
             return False
 
     def _container(self, service: str) -> Container:

@@ -29,6 +29,7 @@ class ProjectEnvironment(DockerEnvironment):
     """`main` and its sidecars."""
 
     _settled: Settled | None = None
+    _tag: str | None = None
 
     async def _prepare_images(self) -> None:
         spec = self.spec
@@ -44,7 +45,7 @@ class ProjectEnvironment(DockerEnvironment):
             raise fail(Code.COMPOSE_INVALID, str(error), Evidence("file", str(spec.compose_file))) from error
         except ToolMissing as error:
             raise fail(Code.ENVIRONMENT_FAILED, str(error)) from error
-        self._settled = settled
+        self._settled, self._tag = settled, tag
         self._record(settled.definition)
         self._warn(settled, unset)
         self._compose = ComposeProject(
@@ -54,8 +55,19 @@ class ProjectEnvironment(DockerEnvironment):
         if not main.get("image"):
             raise fail(Code.COMPOSE_INVALID, "main has neither an image nor a build", service=MAIN)
         self.image = str(main["image"]).replace("$$", "$")
-        await self._build(settled, tag)
-        await self._pull(settled, tag)
+        await self._get_images()
+
+    async def _get_images(self) -> None:
+        assert self._settled is not None
+        await self._build(self._settled, self._tag)
+        await self._pull(self._settled, self._tag)
+
+    def _forget_images(self) -> None:
+        settled = self._settled
+        for tag in (*settled.built.values(), *([self._tag] if self._tag else ())) if settled is not None else ():
+            self._shop.builds.forget(tag)
+        for wanted in settled.images if settled is not None else ():
+            self._shop.images.forget(wanted)
 
     async def _build(self, settled: Settled, tag: str | None) -> None:
         spec = self.spec

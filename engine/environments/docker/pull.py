@@ -34,8 +34,11 @@ class Images:
 
     async def ensure(self, wanted: WantedImage, log: Path, activity: Callable[[str], None]) -> None:
         """Raises TrialFailed `image_pull_failed` or `image_pull_rate_limited`."""
-        key = json.dumps([wanted.image, wanted.platform, wanted.pull])
-        await self._present.get(key, lambda: self._ensure(wanted, log, activity))
+        await self._present.get(_key(wanted), lambda: self._ensure(wanted, log, activity))
+
+    def forget(self, wanted: WantedImage) -> None:
+        """It went; whoever asks next looks again."""
+        self._present.forget(_key(wanted))
 
     async def _ensure(self, wanted: WantedImage, log: Path, activity: Callable[[str], None]) -> bool:
         if wanted.pull != "always" and await self._is_here(wanted.image):
@@ -104,6 +107,10 @@ class Images:
             with log.open("a") as out:
                 out.write(failure + "\n")
         return failure
+
+
+def _key(wanted: WantedImage) -> str:
+    return json.dumps([wanted.image, wanted.platform, wanted.pull])
 
 
 def _error_in(line: bytes) -> str:

@@ -30,19 +30,29 @@ class SingleEnvironment(DockerEnvironment):
         return f"{self.project}_default"
 
     async def _prepare_images(self) -> None:
+        async with together() as group:  # a network takes the daemon 0.1 s; a build doesn't need it
+            if self.spec.build_context is not None:
+                group.start_soon(self._create_network_early)
+            await self._get_images()
+
+    async def _get_images(self) -> None:
         spec = self.spec
         if spec.build_context is not None:
             tag = labels.image_tag(labels.content_name(spec.build_context), spec.content_digest, spec.run)
             log = spec.log_folder / "build.log"
-            async with together() as group:  # a network takes the daemon 0.1 s; a build doesn't need it
-                group.start_soon(self._create_network_early)
-                self.image = await self._shop.builds.image(
-                    tag, spec.build_context, spec.run, log, spec.build_timeout_sec, self._watch.activity
-                )
-            return
-        if not spec.image:
+            self.image = await self._shop.builds.image(
+                tag, spec.build_context, spec.run, log, spec.build_timeout_sec, self._watch.activity
+            )
+        elif spec.image:
+            self.image = spec.image
+            wanted = WantedImage(image=self.image)
+            await self._shop.images.ensure(wanted, spec.log_folder / "pull.log", self._watch.activity)
+        else:
             raise fail(Code.ENVIRONMENT_FAILED, "the task has neither an image nor a Dockerfile nor a Compose file")
-        self.image = spec.image
+
+    def _forget_images(self) -> None:
+        self._shop.builds.forget(self.image)
+        self._shop.images.forget(WantedImage(image=self.image))
 
     async def _create_network_early(self) -> None:
         try:
@@ -67,9 +77,6 @@ class SingleEnvironment(DockerEnvironment):
         return labels.of_environment(self.spec.run, self.spec.trial, self.spec.environment, self.project)
 
     async def _bring_up(self, limit: float) -> None:
-        if self.spec.build_context is None:
-            wanted = WantedImage(image=self.image)
-            await self._shop.images.ensure(wanted, self.spec.log_folder / "pull.log", self._watch.activity)
         with anyio.move_on_after(limit):
             async with self._shop.starts:
                 await self._create_and_start()

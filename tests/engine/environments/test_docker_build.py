@@ -54,6 +54,28 @@ async def test_trials_that_start_together_build_once(rig: Rig) -> None:
     assert await images(rig.provider, rig.run) == []
 
 
+TWO_BUILT = "services: {main: {build: .}, side: {build: ., init: true, command: [sleep, '60']}}"
+
+
+@pytest.mark.parametrize("compose", [None, TWO_BUILT], ids=["alone", "with a Compose file"])
+async def test_images_that_somebody_removed_meanwhile_are_built_again(rig: Rig, compose: str | None) -> None:
+    """A nightly `docker image prune -a` must not cost the further attempts of a task."""
+    first = rig.spec(dockerfile=HELLO, compose=compose, content_digest="c0ffee" * 6)
+    again: dict[str, Any] = {"build_context": first.build_context, "compose_file": first.compose_file}
+    for spec in (first, rig.spec(name="second", content_digest=first.content_digest, **again)):
+        environment = rig.provider.environment(spec, rig.recorder)
+        try:
+            await environment.start()
+            assert (await environment.execute(["cat", "/built"])).tail == "built\n"
+        finally:
+            assert await environment.down() == []
+        made = await images(rig.provider, rig.run)
+        assert made
+        for tag in made:
+            await rig.provider.engine.delete(f"images/{tag}", force=True)
+    assert await images(rig.provider, rig.run) == []
+
+
 async def test_a_failed_build_names_its_step_and_its_last_words(rig: Rig) -> None:
     issue = await rig.refused(
         dockerfile="FROM debian:bookworm-slim\nRUN true\nRUN echo needs more >&2; exit 9\nRUN true\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from engine.environments.docker import environment as docker_environment
+from engine.environments.docker import start_again
 from engine.environments.docker.environment import DockerEnvironment
 from engine.environments.docker.labels import PROJECT, TRIAL
 from engine.environments.docker.removal import remove_project
@@ -89,10 +89,10 @@ async def test_one_subnet_for_two_projects_is_an_address_failure(rig: Rig, monke
         networks: {default: {ipam: {config: [{subnet: 10.231.7.0/24}]}}}
     """
     async with rig.up(compose=compose) as first:
-        monkeypatch.setattr(docker_environment, "OTHERS_MAKE_ROOM_SEC", ())
-        monkeypatch.setattr(docker_environment, "ROOM_SEC", 0.2)
+        monkeypatch.setattr(start_again, "OTHERS_MAKE_ROOM_SEC", ())
+        monkeypatch.setattr(start_again, "ROOM_SEC", 0.2)
         issue = await rig.refused(compose=compose)
-        monkeypatch.setattr(docker_environment, "ROOM_SEC", 30.0)
+        monkeypatch.setattr(start_again, "ROOM_SEC", 30.0)
         seen = len(rig.recorder.events)
         async with rig.up(start=False, compose=compose) as second, anyio.create_task_group() as group:
             group.start_soon(second.start)
@@ -133,7 +133,7 @@ async def test_a_kept_environment_makes_room_unless_a_person_is_in_it(
         shell = {"Cmd": ["sleep", "60"], "Tty": True, "AttachStdout": True}
         made = await rig.provider.engine.post(f"containers/{second.project}-main-1/exec", shell)
         await rig.provider.engine.post(f"exec/{made['Id']}/start", {"Detach": True, "Tty": True})
-        monkeypatch.setattr(docker_environment, "OTHERS_MAKE_ROOM_SEC", ())
+        monkeypatch.setattr(start_again, "OTHERS_MAKE_ROOM_SEC", ())
         issue = await rig.refused(compose=compose)
         assert issue.code is Code.ADDRESS_POOL_EXHAUSTED
         assert "`trialdeck sweep --include-kept` removes them" in issue.message
