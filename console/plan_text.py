@@ -11,14 +11,24 @@ from engine.tasks.task import Task
 from engine.tasks.task_set import TaskSet
 from engine.tasks.verifier_image import verifier_image
 from engine.text import clean_line
-from engine.trial.job import limits_of
 from screens.format import count
+from screens.pieces import cells
+
+LEAST_NAME = 34
 
 
 def plan_lines(
-    plan: Plan, task_set: TaskSet, host: HostInfo, arms: Sequence[ArmInfo], *, seed: int, concurrency: int
+    plan: Plan,
+    task_set: TaskSet,
+    host: HostInfo,
+    arms: Sequence[ArmInfo],
+    *,
+    seed: int,
+    concurrency: int,
+    timeout_factor: float = 1.0,
 ) -> Iterator[str]:
-    """The arms, trials in their order, what each task takes, its images, what is refused and why."""
+    """The arms, trials in their order, what each task takes, its images, what is refused and why. Time limits are those
+    that hold, the factor applied."""
     runnable = [trial for trial in plan.trials if trial.runnable]
     version = f" {task_set.version}" if task_set.version else ""
     tasks = count(len(plan.tasks), "task")
@@ -29,10 +39,12 @@ def plan_lines(
         yield f"{'' if number else 'arms':<9} {arm_text(arm)}"
     yield f"trials    {len(runnable)} of {len(plan.trials)} · {concurrency} at once · order interleaved, seed {seed}"
     yield ""
-    yield f"{'task':<34} {'cpus':>5} {'MiB':>7} {'agent s':>8} {'verify s':>8}  images"
-    for planned in plan.tasks:
-        if planned.task is not None and not planned.refused:
-            yield _task_line(planned, planned.task)
+    tasks_that_run = [(task, task.task) for task in plan.tasks if task.task is not None and not task.refused]
+    names = [clean_line(planned.id) for planned, _ in tasks_that_run]
+    wide = max([LEAST_NAME, *map(cells, names)])
+    yield f"{'task':<{wide}} {'cpus':>5} {'MiB':>7} {'agent s':>8} {'verify s':>8}  images"
+    for name, (planned, task) in zip(names, tasks_that_run, strict=True):
+        yield f"{name}{' ' * (wide - cells(name))} {_task_numbers(planned, task, timeout_factor)}"
     if refused := refusal_lines(plan):
         yield from ("", "refused", *(f"  {line}" for line in refused))
     yield from _notes("warnings", [(task.id, issue.message) for task in plan.tasks for issue in task.warnings])
@@ -59,12 +71,16 @@ def arm_text(arm: ArmInfo) -> str:
     return clean_line(" · ".join(parts), 400)
 
 
-def _task_line(planned: PlannedTask, task: Task) -> str:
-    limits = {str(phase): f"{seconds:g}" for phase, seconds in limits_of(task, 1.0).items()}
-    return (
-        f"{clean_line(planned.id):<34} {planned.cpus or '—':>5} {planned.memory_mb or '—':>7} "
-        f"{limits.get('agent', '—'):>8} {limits['verify']:>8}  {_images(task)}"
-    )
+def _task_numbers(planned: PlannedTask, task: Task, timeout_factor: float) -> str:
+    agent = _seconds([stage.agent.timeout_sec for stage in task.steps or [task]], timeout_factor)
+    verify = _seconds([stage.verifier.timeout_sec for stage in task.steps or [task]], timeout_factor)
+    return f"{planned.cpus or '—':>5} {planned.memory_mb or '—':>7} {agent:>8} {verify:>8}  {_images(task)}"
+
+
+def _seconds(limits: Sequence[float | None], factor: float) -> str:
+    """Of all steps together; a dash where one of them has no limit."""
+    known = [limit for limit in limits if limit is not None]
+    return f"{factor * sum(known):g}" if len(known) == len(limits) else "—"
 
 
 def _images(task: Task) -> str:

@@ -150,7 +150,15 @@ def run(
         from console.plan_text import plan_lines
 
         arms_shown = shown(card.arms, fits)
-        lines = plan_lines(plan, task_set, host, arms_shown, seed=card.seed, concurrency=card.conduct.concurrency)
+        lines = plan_lines(
+            plan,
+            task_set,
+            host,
+            arms_shown,
+            seed=card.seed,
+            concurrency=card.conduct.concurrency,
+            timeout_factor=card.timeout_factor,
+        )
         Out().lines(list(lines))
         raise typer.Exit(0 if any(trial.runnable for trial in plan.trials) else 2)
     working = {trial.arm.name for trial in plan.trials if trial.runnable}
