@@ -294,7 +294,8 @@ def _notes(found: Comparison, pairs: Sequence[Pair]) -> tuple[str, ...]:
     for side, arm in zip("AB", found.arms, strict=True):
         if arm.cost_unknown and arm.cost_known:
             records = arm.cost_known + arm.cost_unknown
-            notes.append(f"{side}: cost of {arm.cost_unknown} of {records} trials unknown, its sums are lower bounds")
+            what = "trials" if records <= arm.assigned else "runs of trials"  # those that were cut off cost, too
+            notes.append(f"{side}: cost of {arm.cost_unknown} of {records} {what} unknown, its sums are lower bounds")
     if found.reward_difference is not None:
         notes.append("some rewards are graded: their difference stands beside that of verdicts")
     return tuple(notes)

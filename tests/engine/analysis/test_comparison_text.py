@@ -86,6 +86,9 @@ def test_costs_tell_unknown_none_and_at_least_apart() -> None:
     assert "A  n/a, $1.00 spent" in text
     assert "B  at least $0.20 a resolved task · at least $0.20 in all" in text
     assert "B: cost of 1 of 2 trials unknown" in text
+    cut_off = trial("t2", None, arm="b", cost=None, discarded=True)
+    text = "\n".join(comparison_lines(compare(a, [*b[:1], trial("t2", False, arm="b", cost=0.1), cut_off])))
+    assert "B: cost of 1 of 3 runs of trials unknown" in text
     unknown = compare([trial("t1", cost=None)], [trial("t1", arm="b", cost=0.0)])
     lines = comparison_lines(unknown)
     assert "A  cost unknown" in lines
