@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from engine import trial_state
@@ -23,6 +24,8 @@ DIFFERENCE = 52
 """Cells kept for A − B from the start, so that nothing moves when it comes."""
 NUMBERS = 45
 """Cells that an arm's letter and numbers take beside its name."""
+MOST_SHORT = 8
+"""Cells of a name in a line that holds many arms."""
 _SEPARATOR = ("  │ ", "deck--rule")
 
 
@@ -150,28 +153,34 @@ class RunHeader(Lines):
         return pieces
 
     def _arms_in_a_line(self, width: int) -> Line:
+        """All arms, where they fit: without what their counts say already, then with their letters alone."""
         right = [*self._severities(short=True), (" ", "")]
         room = width - width_of(right) - 2
         arms = list(self.state.arms.values())
-        pieces: Pieces = []
         each = max(12, room // max(1, min(len(arms), 3)) - 22)
-        for number, arm in enumerate(arms):
-            part: Pieces = [
-                (f" {fmt.arm_letter(number)} ", "deck--accent"),
-                (cut(arm.info.name, each), ""),
-                (f" {arm.passed}/{arm.finished}", "deck--strong"),
-                (f" {fmt.rate(arm.passed, arm.finished)}", ""),
-            ]
-            if unscored(arm):
-                part.append((f" ✗{unscored(arm)}", "deck--warn"))
-            if width_of(pieces) + width_of(part) + 2 > room:
-                pieces.append((" …", "deck--dim"))
+        pieces: Pieces = []
+        for name, rates in ((each, True), (each, False), (MOST_SHORT, False), (0, False)):
+            pieces = self._arms_short(arms, name, rates=rates)
+            if width_of(pieces) <= room:
                 break
-            pieces += [(" ", ""), *part] if number else part
+        else:
+            pieces = [*fit(pieces, max(1, room - 2)), (" …", "deck--dim")]
         delta = difference(self.standings, short=True)
         if delta and width_of(pieces) + width_of(delta) + 3 <= room:
             pieces += [("   ", ""), *delta]
         return pieces, right
+
+    def _arms_short(self, arms: Sequence[ArmState], name: int, *, rates: bool) -> Pieces:
+        """`name`: the cells that each name may take."""
+        pieces: Pieces = []
+        for number, arm in enumerate(arms):
+            pieces += [(" ", "")] if number else []
+            pieces.append((f" {fmt.arm_letter(number)}", "deck--accent"))
+            pieces.append((f" {cut(arm.info.name, name)}" if name else "", ""))
+            pieces.append((f" {arm.passed}/{arm.finished}", "deck--strong"))
+            pieces.append((f" {fmt.rate(arm.passed, arm.finished)}" if rates else "", ""))
+            pieces.append((f" ✗{unscored(arm)}" if unscored(arm) else "", "deck--warn"))
+        return [piece for piece in pieces if piece[0]]
 
     def _issues(self, short: bool) -> Pieces:
         pieces: Pieces = [("issues  ", "deck--dim"), *self._severities(short=False)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engine import events as ev
@@ -27,6 +28,24 @@ async def test_the_header_says_how_far_how_well_and_how_the_host_is(tmp_path: Pa
         assert "3/5 of 12  60.0 %  23–88" in lines[3]
         assert "✗ 1 fatal  ! 1 error  ▵ 2 warnings" in lines[3]
         assert "cpu 71 %  mem 38/64G  disk 212G  nets 19/31" in lines[4]
+
+
+@pytest.mark.parametrize(
+    ("arms", "told"),
+    [
+        (("terminus2",), "A sonnet-5.5 2/5  B sol-6.1 3/5  C terminus2 0/0"),
+        (("goose", "a-long-name"), "A sonnet-… 2/5  B sol-6.1 3/5  C goose 0/0  D a-long-… 0/0"),
+        (tuple("abcdef"), "A 2/5  B 3/5  C 0/0  D 0/0  E 0/0  F 0/0  G 0/0  H 0/0"),
+    ],
+)
+async def test_on_a_narrow_screen_every_arm_has_its_count(tmp_path: Path, arms: tuple[str, ...], told: str) -> None:
+    planned, *rest = fake_run.story()
+    assert isinstance(planned, ev.RunPlanned)
+    more = tuple(ev.ArmInfo(name=name, agent="terminus2") for name in arms)
+    story = [msgspec.structs.replace(planned, arms=(*planned.arms, *more)), *rest]
+    async with opened(tmp_path / "run", story, (80, 24)) as (app, pilot):
+        await until(pilot, lambda: told in screen_lines(app)[2].replace(" ✗1", ""), "every arm")
+        assert "✗1" in screen_lines(app)[2] and " …" not in screen_lines(app)[2]
 
 
 async def test_the_difference_is_that_of_the_comparison_screen(tmp_path: Path) -> None:
