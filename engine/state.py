@@ -137,9 +137,10 @@ class RunState:
 
     @property
     def took(self) -> float | None:
-        """Seconds that a run took which is over, else up to its last sign of life. None: nothing says so."""
+        """Seconds that a run took which is over, all its sessions, else up to its last sign of life. None: nothing
+        says so."""
         if self.finished is not None:
-            return self.finished.seconds
+            return None if self.finished.seconds is None else self._seconds
         return self.elapsed(self.last_event_at) if self.last_event_at is not None else None
 
     # --- folding ---

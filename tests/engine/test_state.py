@@ -161,7 +161,7 @@ def test_elapsed_is_the_time_that_engines_worked_not_the_nights_between_case_77(
     state.apply(ev.EngineStarted(at=at(8000), pid=3, host="h", session=3, resumed=True))
     assert state.elapsed(at(8001)) == 80.0
     state.apply(ev.RunFinished(at=at(8002), exit_code=0, seconds=2.5))
-    assert state.elapsed(at(8003)) == 81.5
+    assert state.elapsed(at(8003)) == 81.5 == state.took
 
 
 def test_a_clock_that_goes_back_makes_no_negative_time_case_77() -> None:
