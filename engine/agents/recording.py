@@ -47,12 +47,10 @@ class _Metrics(msgspec.Struct):
 
 
 class _Call(msgspec.Struct):
-    function_name: str = ""
     arguments: dict[str, Any] | None = None
 
 
 class _Step(msgspec.Struct):
-    step_id: int = 0
     source: str = ""
     message: Any = ""
     tool_calls: list[_Call] | None = None
@@ -61,7 +59,6 @@ class _Step(msgspec.Struct):
 
 class _Agent(msgspec.Struct):
     name: str = ""
-    version: str = ""
     model_name: str | None = None
 
 

@@ -21,7 +21,6 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     total: float | None
-    without_discarded: float | None
     discarded: float
     infrastructure: float
     known: int
@@ -37,7 +36,6 @@ def cost(outcomes: Iterable[TrialOutcome]) -> Cost:
     for record, usd in spent:
         if not math.isfinite(usd) or usd < 0:
             raise ValueError(f"{record.task} attempt {record.attempt}: a cost of {usd} is no amount of money")
-    kept = [usd for record, usd in spent if not record.discarded]
     total = math.fsum(usd for _, usd in spent) if spent else None
     # A trial that still waits has no cost yet; that is no unknown cost.
     unknown = sum(
@@ -46,7 +44,6 @@ def cost(outcomes: Iterable[TrialOutcome]) -> Cost:
     resolved = sum(record.resolved and not record.discarded for record in records)
     return Cost(
         total=total,
-        without_discarded=math.fsum(kept) if kept else None,
         discarded=math.fsum(usd for record, usd in spent if record.discarded),
         infrastructure=math.fsum(
             usd for record, usd in spent if record.finished and not record.completed and not record.discarded

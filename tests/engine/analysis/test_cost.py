@@ -51,7 +51,6 @@ def test_case_68_discarded_attempts_keep_their_cost_and_unknown_is_not_zero() ->
     )
     assert found.total == pytest.approx(0.13)
     assert found.discarded == pytest.approx(0.05)
-    assert found.without_discarded == pytest.approx(0.08)
     assert (found.known, found.unknown, found.resolved) == (3, 1, 2)
     assert found.per_resolved == pytest.approx(0.065)
     assert found.is_lower_bound
