@@ -184,4 +184,7 @@ class Provider(Protocol):
     async def mounts_host_folders(self) -> bool:
         """Are `bind` and `bind_read_only` of a spec obeyed, since the engine is on this host?"""
 
+    async def answers(self) -> str:
+        """Why the engine can't be reached now, "" where it answers. Bounded in time, raises nothing."""
+
     async def close(self) -> None: ...

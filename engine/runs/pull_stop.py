@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.issues import Code, Issue, Severity
+from engine.issues import Code, Evidence, Issue, Severity
 
 LEAST = 6
 """So many trials without their images before anything is concluded."""
@@ -23,6 +23,10 @@ class PullStop:
         self.ended += 1
         self.failed += any(issue.severity is Severity.FATAL and issue.code in _NO_IMAGE for issue in issues)
 
-    @property
-    def hopeless(self) -> bool:
-        return self.failed >= LEAST and 2 * self.failed > self.ended
+    def reached(self, left: int) -> Issue | None:
+        """What is to be said when the trials that are left (so many) had better not start."""
+        if not left or self.failed < LEAST or 2 * self.failed <= self.ended:
+            return None
+        told = f"{self.failed} of {self.ended} trials did not get their images: {left} trials are not started"
+        way_out = Evidence("way out", "`trialdeck resume` goes on once the registry gives them")
+        return Issue(Severity.ERROR, None, Code.PULL_FAILED, told, (way_out,))

@@ -23,6 +23,7 @@ from engine.runs.event_log import EventLog
 from engine.runs.harbor_writer import HarborWriter
 from engine.runs.host import HOST_SAMPLE_SEC, free_space, sample_host
 from engine.runs.open_files import more_than_fit
+from engine.runs.outage import Outage
 from engine.runs.plan import Plan, PlannedTrial
 from engine.runs.pull_stop import PullStop
 from engine.runs.rerun import want_again
@@ -76,6 +77,7 @@ class Run:
         self._disk_was_full = False
         self._unwritable = False
         self._pulls = PullStop()
+        self._outage = Outage(provider.answers, lambda issue: log.append(ev.RunIssue(issue=issue)), self.wake)
         self._cap = SpendCap(card.conduct.max_cost_usd)
         self._began = time.monotonic()
         self._forced = anyio.Event()
@@ -87,6 +89,7 @@ class Run:
         async with anyio.create_task_group() as group:
             group.start_soon(sample_host, self.log, self._disk_folders)
             group.start_soon(self._watch_for_force)
+            group.start_soon(self._outage.watch)
             await self._admit_all(group)
             self._over.set()
             group.cancel_scope.cancel()
@@ -187,7 +190,7 @@ class Run:
                 self.queue.clear()
             if not self.queue and not self._scopes:
                 return
-            if self._spend_is_over() or self._images_cant_be_had():
+            if self._gave_up():
                 continue
             blocked = self._why_not()
             if not blocked and self.queue:
@@ -211,7 +214,7 @@ class Run:
         if not self.log.in_place:
             self._folder_is_gone()
             return "gone"
-        if self._paused:
+        if self._paused or self._outage.why:
             return "paused"
         if self.log.failed is not None and not self.log.flush():
             self._disk_is_full(f"the run folder can't be written: {self.log.failed.strerror}")
@@ -243,26 +246,19 @@ class Run:
         self._reason = "disk full"
         self._start_none(Code.DISK_FULL, "not started: the disk is full")
 
-    def _spend_is_over(self) -> bool:
-        issue = self._cap.reached(self.log.state, len(self.queue)) if self.queue else None
-        if issue is None:
+    def _gave_up(self) -> bool:
+        """Whether what is left of the queue was just given up, with what is said about it."""
+        left = len(self.queue)
+        if issue := self._cap.reached(self.log.state, left) if left else None:
+            what = "the cost limit is reached"
+        elif issue := self._pulls.reached(left):
+            what, self._reason = "the images of most trials can't be had", "images can't be had"
+        elif issue := self._outage.reached(left):
+            what, self._reason = self._outage.why, "Docker can't be reached"
+        else:
             return False
         self.log.append(ev.RunIssue(issue=issue))
-        self._start_none(Code.COST_LIMIT_REACHED, "not started: the cost limit is reached")
-        return True
-
-    def _images_cant_be_had(self) -> bool:
-        if not self.queue or not self._pulls.hopeless:
-            return False
-        self._reason = "images can't be had"
-        self._run_issue(
-            Code.PULL_FAILED,
-            Severity.ERROR,
-            f"{self._pulls.failed} of {self._pulls.ended} trials did not get their images: "
-            f"{len(self.queue)} trials are not started",
-            "`trialdeck resume` goes on once the registry gives them",
-        )
-        self._start_none(Code.PULL_FAILED, "not started: the images of most trials can't be had")
+        self._start_none(issue.code, f"not started: {what}")
         return True
 
     def _say_waiting(self, planned: PlannedTrial, reason: str) -> None:
@@ -307,6 +303,8 @@ class Run:
 
         def emit(event: ev.Event) -> None:
             self.log.append(event)
+            if isinstance(event, ev.IssueRaised):
+                self._outage.raised(event.issue)
             if isinstance(event, ev.PhaseStarted) and event.phase is Phase.CLEANUP:
                 self.admission.leave(planned)  # a slow tear-down keeps nobody from starting
                 self.wake()

@@ -85,6 +85,7 @@ class FakeProvider:
     image: Callable[[FakeEnvironment], None] | None = None
     mounts: bool = True
     cancelled: list[str] = field(default_factory=list)
+    away: list[str] = field(default_factory=list)  # why it can't be reached, an answer each
 
     def when(
         self,
@@ -132,6 +133,10 @@ class FakeProvider:
 
     async def mounts_host_folders(self) -> bool:
         return self.mounts
+
+    async def answers(self) -> str:
+        await self.call("provider: answers")
+        return self.away.pop(0) if self.away else ""
 
     async def close(self) -> None:
         self.calls.append("provider: close")

@@ -35,6 +35,7 @@ from engine.issues import Code
 
 STARTS_AT_ONCE = 4
 VERSION_SEC = 20.0
+PING_SEC = 10.0
 
 
 class DockerFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,6 +197,13 @@ class DockerProvider:
             return await self._locality.here()
         except EngineCallFailed as error:
             raise from_daemon(error, "ask Docker where it is") from error
+
+    async def answers(self) -> str:
+        try:
+            await self.engine.raw("GET", "_ping", versioned=False, within=PING_SEC)
+        except EngineCallFailed as error:
+            return error.message
+        return ""
 
     async def networks(self) -> tuple[int, int]:
         """How many networks the daemon has, and how many of them are ours."""

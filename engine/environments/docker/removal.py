@@ -121,17 +121,27 @@ async def remove_project(
     """All of a project, whether its start came to an end or not; `known` saves the first look.
 
     After a start that was cut off, `linger_sec` looks again for what the daemon was still making. Returns what could
-    not be removed, each with the daemon's reason. Bounded by `DOWN_SEC`, and by `HELD_SEC` where others are in the way.
+    not be removed, each with the daemon's reason. Bounded by `DOWN_SEC`, also for a daemon that is away meanwhile, and by
+    `HELD_SEC` where others are in the way.
     """
     reasons: dict[Thing, str] = {}
     left: list[Thing] = list(known)
     began = time.monotonic()
     until = began + linger_sec
     pause = PAUSE_SEC
+    lost = ""
     with anyio.move_on_after(DOWN_SEC):
         while True:
             reasons = await remove_all(engine, left)
-            left = await of_project(engine, project)
+            try:
+                left = await of_project(engine, project)
+            except EngineCallFailed as error:
+                if not error.unreachable:
+                    raise
+                lost = error.message
+                await anyio.sleep(PAUSE_MOST_SEC)
+                continue
+            lost = ""
             if not left and time.monotonic() >= until:
                 return []
             held = bool(left) and all(thing.kind != "container" and thing in reasons for thing in left)
@@ -140,7 +150,9 @@ async def remove_project(
             if reasons or not left:
                 await anyio.sleep(pause)
                 pause = min(pause * 2, PAUSE_MOST_SEC)
-    return sorted(f"{thing}: {reasons.get(thing, 'still there')}" for thing in left)
+    if lost and not left:
+        return [f"project {project}: {lost}"]
+    return sorted(f"{thing}: {reasons.get(thing, lost or 'still there')}" for thing in left)
 
 
 async def of_project(engine: Engine, project: str) -> list[Thing]:

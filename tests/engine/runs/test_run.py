@@ -39,6 +39,8 @@ def test_a_few_tasks_without_an_image_stop_nothing() -> None:
         pulls.trial_ended(other)
     for _ in range(LEAST):
         pulls.trial_ended(no_image)
-    assert (pulls.failed, pulls.hopeless) == (LEAST, False)
+    assert (pulls.failed, pulls.reached(1)) == (LEAST, None)
     pulls.trial_ended(no_image)
-    assert pulls.hopeless
+    assert pulls.reached(0) is None
+    told = pulls.reached(3)
+    assert told is not None and told.message.endswith("3 trials are not started")
