@@ -10,12 +10,12 @@ from socket import AddressFamily
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import pytest
 
 from engine.agents.capsules.build import find_or_build
 from engine.agents.capsules.carry_in import carry_in
 from engine.environments.docker.provider import DockerProvider
-from engine.environments.environment import ExecResult
 from engine.events import ServiceChanged
 from engine.issues import Code, TrialFailed
 from tests.engine.environments.rig import Rig
@@ -103,28 +103,56 @@ async def test_a_daemon_over_tcp_serves_all_the_same(line: Line, tmp_path: Path)
         assert (await provider.facts()).compose
 
 
-async def test_a_line_that_breaks_is_no_exit_code(line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Case 25: neither 0 nor the command's failure; and what happened meanwhile is heard of when the line is back."""
+async def test_a_line_that_breaks_is_no_exit_code_and_no_death(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case 25: neither 0 nor the command's failure nor main's death, of which nobody knows; and what happened meanwhile
+    is heard of when the line is back."""
     monkeypatch.setattr("engine.environments.docker.exec.EXIT_CODE_SEC", 1.0)
-    results: list[ExecResult] = []
+    failures: list[TrialFailed] = []
     async with DockerProvider.open() as provider:
         rig = Rig(provider, tmp_path)
         async with rig.up() as environment:
             async with anyio.create_task_group() as group:
 
                 async def run() -> None:
-                    results.append(await environment.execute(["sh", "-c", "echo begun; sleep 3; kill -TERM 1"]))
+                    with pytest.raises(TrialFailed) as failure:
+                        await environment.execute(["sh", "-c", "echo begun; sleep 3; kill -TERM 1"])
+                    failures.append(failure.value)
 
                 group.start_soon(run)
                 await anyio.sleep(0.7)
                 began = time.monotonic()
                 line.cut()
             assert time.monotonic() - began < 10
-            assert results[0].exit_code is None
-            assert not results[0].environment_alive
+            assert failures[0].issue.code is Code.DAEMON_UNREACHABLE
+            assert f"tcp://127.0.0.1:{line.port} (from DOCKER_HOST)" in failures[0].issue.evidence[0].text
             await anyio.sleep(max(0.0, 2.5 - (time.monotonic() - began)))
             await line.mend()
             await rig.recorder.wait(lambda: any(event.state == "exited" for event in rig.recorder.of(ServiceChanged)))
+
+
+async def test_what_a_start_made_goes_although_the_line_was_cut_while_it_was_removed(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tunnel or a daemon that is back within the time of a clean-up leaves nothing behind."""
+    monkeypatch.setattr("engine.environments.docker.removal.PAUSE_MOST_SEC", 0.05)
+    async with DockerProvider.open() as provider:
+        rig = Rig(provider, tmp_path)
+        async with rig.up() as environment:
+            line.cut()
+            async with anyio.create_task_group() as group:
+                left: list[list[str]] = []
+
+                async def down() -> None:
+                    left.append(await environment.down())
+
+                group.start_soon(down)
+                while not await provider.answers():
+                    await anyio.lowlevel.checkpoint()
+                await line.mend()
+            assert left == [[]]
+            assert await provider.answers() == ""
 
 
 async def test_no_daemon_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ async def test_while_the_engine_is_away_nothing_is_started_and_then_the_run_goes
     """A daemon that is started anew would otherwise cost every trial that is left."""
     rig = RunRig(tmp_path, FIVE, concurrency=1)
     rig.provider.when("/tests/test.sh", does=writes(REWARD))
-    away(rig, 1_000_000)
+    away(rig, 1_000)
     async with rig.going():
         await rig.until(rig.told)
         assert rig.told() == [f"no new trials: {GONE}"]
@@ -76,7 +76,7 @@ async def test_a_connection_that_broke_for_a_moment_stops_nothing(tmp_path: Path
 
 async def test_a_run_can_be_cancelled_while_the_engine_is_away(tmp_path: Path) -> None:
     rig = RunRig(tmp_path, FIVE, concurrency=1)
-    away(rig, 1_000_000)
+    away(rig, 1_000)
     async with rig.going() as run:
         await rig.until(rig.told)
         assert run.handle({"command": "cancel"})["ok"]
