@@ -12,8 +12,8 @@ from engine.events import ArmInfo
 TRAITS = AgentTraits(
     name="command",
     version="1",
-    summary="any command line, which gets the instruction on standard input",
-    parameters={"run": "the command, given to bash -c in the task's working directory"},
+    summary="any command line, run in main, where its program has to be; it gets the instruction on standard input",
+    parameters={"run": "the command, given to bash -c in main, in the task's working directory; may be a whole script"},
 )
 
 
@@ -26,7 +26,7 @@ class CommandAgent:
         self.command = arm.parameters.get("run", "")
         if not self.command.strip():
             raise AgentConfigInvalid(
-                f'arm {arm.name}: agent "command" needs the parameter run, such as command:run=./agent.sh'
+                f'arm {arm.name}: agent "command" needs the parameter run, such as command:run=my-agent'
             )
 
     async def set_up(self, session: AgentSession) -> None:

@@ -14,6 +14,7 @@ from engine import events as ev
 from engine.agents.agent import MARK_NAME, Agent, AgentEnd, AgentSession, LooksBack, StepReport
 from engine.agents.replay import STATE as REPLAY_STATE
 from engine.environments.environment import Environment, ExecResult, Sink
+from engine.hidden_values import HiddenValues, HidingSink
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.layout import CHANGES
 from engine.models.model_call import ModelCallFailed
@@ -23,7 +24,6 @@ from engine.tasks.task import MAIN
 from engine.text import clean_line, decode_output
 from engine.trial.agent_issues import AgentIssues
 from engine.trial.agent_left import OF_THE_HOST, keep_what_it_wrote, look_back
-from engine.trial.hidden_values import HiddenValues, HidingStream
 from engine.trial.job import AGENT_SETUP_SEC, Stage, TrialJob
 from engine.trial.log_file import LogFile
 from engine.trial.model_access import TrialModel
@@ -107,7 +107,7 @@ class _Work:
         self._killed = 0
         self._hit_memory = False
         self._gave_up: ModelCallFailed | None = None
-        self.hidden = HiddenValues()
+        self.hidden = HiddenValues.of(job.allowed_host_env)
 
     async def execute(
         self,
@@ -121,34 +121,23 @@ class _Work:
         logged: bool = True,
     ) -> ExecResult:
         self._clock.start()
-        streams: dict[str, HidingStream] = {}
+        shown = HidingSink(self._log.write, self.hidden)
         try:
             result = await self._environment.execute(
                 command,
                 user=user or self._stage.agent.user,
                 env={**(env or {}), MARK_NAME: self._job.trial},
                 stdin=stdin,
-                sink=self._into(sink, streams) if logged else sink,
+                sink=_both(shown, sink) if logged else sink,
                 timeout_sec=timeout_sec,
             )
         finally:
-            for name, stream in streams.items():
-                if rest := stream.end():
-                    self._log.write(name, rest)
+            shown.end()
         if self._last is None and not result.started and result.environment_alive:
             raise TrialFailed(_not_started(result))
         self._last = result
         self._hit_memory = self._hit_memory or result.out_of_memory
         return result
-
-    def _into(self, sink: Sink | None, streams: dict[str, HidingStream]) -> Sink:
-        def both(stream: str, data: bytes) -> None:
-            if shown := streams.setdefault(stream, HidingStream(self.hidden)).pass_on(data):
-                self._log.write(stream, shown)
-            if sink is not None:
-                sink(stream, data)
-
-        return both
 
     def report_step(self, step: StepReport) -> None:
         fields = {
@@ -229,6 +218,15 @@ class _Work:
             )
 
 
+def _both(shown: HidingSink, sink: Sink | None) -> Sink:
+    def pass_on(stream: str, data: bytes) -> None:
+        shown(stream, data)
+        if sink is not None:
+            sink(stream, data)
+
+    return pass_on
+
+
 async def _set_up(agent: Agent, session: AgentSession) -> None:
     session.activity(f"set up {agent.name}")
     with anyio.move_on_after(AGENT_SETUP_SEC):
@@ -302,6 +300,10 @@ def _agent_raised(error: Exception, seconds: float) -> Issue:
     )
 
 
+_SHELL_SAYS = {126: ": main has its command and can't run it", 127: ": main doesn't have its command"}
+_BRING_IT = Evidence("way out", "what an agent runs is in the task's image, or the agent's own command brings it in")
+
+
 def _time_up(limit: float, seconds: float, killed: int, log: LogFile) -> Issue:
     return Issue(
         Severity.WARNING,
@@ -358,8 +360,8 @@ def _look_at_end(
                 Severity.WARNING,
                 Phase.AGENT,
                 Code.AGENT_EXIT_NONZERO,
-                f"the agent ended with exit code {exit_code}",
-                (output,),
+                f"the agent ended with exit code {exit_code}{_SHELL_SAYS.get(exit_code, '')}",
+                (output, *([_BRING_IT] if exit_code in _SHELL_SAYS else [])),
             )
         )
 

@@ -99,7 +99,7 @@ def test_without_harbor_its_agents_are_not_listed_and_it_is_said_why(monkeypatch
 
 
 def test_an_example_can_be_read_as_an_arm() -> None:
-    assert parse_arm(example(AGENTS["command"].traits)).parameters == {"run": "./agent.sh"}
+    assert parse_arm(example(AGENTS["command"].traits)).parameters == {"run": "my-agent"}
     for name in ("oracle", "nop"):
         assert parse_arm(example(AGENTS[name].traits)).agent == name
 

@@ -14,18 +14,19 @@ from engine.agents.agent import MARK_NAME, AgentEnd, AgentSession, StepReport
 from engine.issues import Code, Phase, Severity
 from engine.trial import agent_phase
 from tests.engine.fake_environment import broken
+from tests.engine.time_passing import pass_time
 from tests.engine.trial.scripted_agent import Scripted, use
-from tests.engine.trial.trials import FRESH, Rig, writes
+from tests.engine.trial.trials import FRESH, LIMIT_SEC, Rig, late, writes
 
 pytestmark = pytest.mark.anyio
 
-SHORT = "[agent]\ntimeout_sec = 0.05\n"
+LIMITED = f"[agent]\ntimeout_sec = {LIMIT_SEC}\n"
 
 
 async def test_a_timed_out_agent_is_killed_before_anything_is_collected_case_53(tmp_path: Path) -> None:
-    rig = Rig(tmp_path, SHORT)
+    rig = Rig(tmp_path, LIMITED)
     rig.provider.survivors = 2
-    rig.provider.when("work", does=writes({"/app/answer.txt": "42"}), forever=True, out=b"thinking\n")
+    rig.provider.when("work", does=writes({"/app/answer.txt": "42"}, then_late=True), forever=True, out=b"thinking\n")
     rig.scores()
     end = await rig.trial()
     assert (end.outcome, end.passed, end.timed_out) == ("scored", True, True)
@@ -34,14 +35,14 @@ async def test_a_timed_out_agent_is_killed_before_anything_is_collected_case_53(
     assert kill < min(rig.provider.calls.index(call) for call in rig.provider.said("changes", "download", "test.sh"))
     issue = rig.issue(Code.HARNESS_TIMEOUT)
     assert (issue.severity, issue.phase) == (Severity.WARNING, Phase.AGENT)
-    assert "0.05 s" in issue.message and "2 processes" in issue.message
+    assert "60 s" in issue.message and "2 processes" in issue.message
     assert issue.evidence[0].text == "thinking\n" and issue.evidence[0].file == "agent/command.txt"
     (finished,) = rig.of(ev.AgentFinished)
     assert (finished.timed_out, finished.exit_code, finished.killed_processes) == (True, None, 2)
 
 
 async def test_an_agent_that_ends_by_itself_is_not_killed(tmp_path: Path) -> None:
-    rig = Rig(tmp_path, SHORT.replace("0.05", "60"))
+    rig = Rig(tmp_path, LIMITED)
     rig.scores()
     end = await rig.trial()
     assert not end.timed_out and rig.provider.said("kill_agent") == []
@@ -49,11 +50,11 @@ async def test_an_agent_that_ends_by_itself_is_not_killed(tmp_path: Path) -> Non
 
 
 async def test_the_factor_stretches_the_limit(tmp_path: Path) -> None:
-    rig = Rig(tmp_path, SHORT, timeout_factor=4.0)
+    rig = Rig(tmp_path, LIMITED, timeout_factor=4.0)
     rig.scores()
     await rig.trial()
     limits = {event.phase: event.limit_sec for event in rig.of(ev.PhaseStarted)}
-    assert limits[Phase.AGENT] == pytest.approx(0.2)
+    assert limits[Phase.AGENT] == pytest.approx(240)
     assert limits[Phase.VERIFY] == pytest.approx(2400)
     assert limits[Phase.PREPARE] == pytest.approx(600)
 
@@ -68,6 +69,17 @@ async def test_the_verdict_outranks_the_agents_exit_code_case_71(tmp_path: Path,
     assert rig.issue(issue).severity is Severity.WARNING
     assert "MaxTurnError" in rig.issue(issue).evidence[0].text
     assert rig.of(ev.AgentFinished)[0].exit_code == code
+
+
+@pytest.mark.parametrize(("code", "told"), [(126, "can't run it"), (127, "doesn't have its command")])
+async def test_a_command_that_main_lacks_is_told_with_a_way_out(tmp_path: Path, code: int, told: str) -> None:
+    rig = Rig(tmp_path)
+    rig.provider.when("work", code, out=b"bash: line 1: ./my-agent: No such file or directory\n")
+    rig.scores()
+    await rig.trial()
+    issue = rig.issue(Code.AGENT_EXIT_NONZERO)
+    assert f"exit code {code}" in issue.message and told in issue.message
+    assert "the task's image" in next(item.text for item in issue.evidence if item.label == "way out")
 
 
 async def test_an_exit_code_that_nobody_knows_is_the_environments_and_no_zero_case_32(tmp_path: Path) -> None:
@@ -89,7 +101,7 @@ async def test_a_timeout_inside_of_the_agents_code_is_not_our_limit_case_46(
         await session.execute(["true"])
         raise TimeoutError("inner")
 
-    rig = Rig(tmp_path, SHORT.replace("0.05", "60"))
+    rig = Rig(tmp_path, LIMITED)
     use(monkeypatch, Scripted(run))
     rig.scores()
     end = await rig.trial()
@@ -106,7 +118,7 @@ async def test_an_inner_limit_of_the_agents_own_is_its_own_case_46(
         with anyio.fail_after(0.01):
             await session.execute(["sleep"])
 
-    rig = Rig(tmp_path, SHORT.replace("0.05", "60"))
+    rig = Rig(tmp_path, LIMITED)
     use(monkeypatch, Scripted(run))
     rig.provider.when("sleep", forever=True)
     rig.scores()
@@ -124,9 +136,9 @@ async def test_an_agent_that_turns_our_limit_into_an_error_of_its_own_is_timed_o
         except anyio.get_cancelled_exc_class():
             raise ConnectionError("lost") from None
 
-    rig = Rig(tmp_path, SHORT)
+    rig = Rig(tmp_path, LIMITED)
     use(monkeypatch, Scripted(run))
-    rig.provider.when("sleep", forever=True)
+    rig.provider.when("sleep", does=late, forever=True)
     rig.scores()
     end = await rig.trial()
     assert end.timed_out and rig.provider.said("kill_agent")
@@ -138,13 +150,15 @@ async def test_the_clock_starts_with_the_first_command_of_the_run_case_10(
 ) -> None:
     async def set_up(session: AgentSession) -> None:
         await session.execute(["install"])
-        await anyio.sleep(0.2)
+        pass_time(2 * LIMIT_SEC)
+        await anyio.lowlevel.checkpoint()
 
     async def run(session: AgentSession) -> None:
-        await anyio.sleep(0.2)  # thinking, before it has touched anything
+        pass_time(2 * LIMIT_SEC)  # thinking, before it has touched anything
+        await anyio.lowlevel.checkpoint()
         await session.execute(["true"])
 
-    rig = Rig(tmp_path, SHORT.replace("0.05", "0.1"))
+    rig = Rig(tmp_path, LIMITED)
     use(monkeypatch, Scripted(run, set_up))
     rig.scores()
     assert not (await rig.trial()).timed_out
@@ -168,8 +182,8 @@ async def test_a_set_up_has_a_budget_of_its_own(tmp_path: Path, monkeypatch: pyt
 
 async def test_an_agent_that_cant_be_stopped_ends_the_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agent_phase, "KILL_SEC", 0.02)
-    rig = Rig(tmp_path, SHORT)
-    rig.provider.when("work", forever=True)
+    rig = Rig(tmp_path, LIMITED)
+    rig.provider.when("work", does=late, forever=True)
     rig.provider.hangs["agent: kill_agent"] = 60
     end = await rig.trial()
     assert (end.outcome, end.timed_out) == ("unscored", True)
