@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import psutil
-
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
+from engine.socket_folder import new_socket_folder, sweep_socket_folders
 
 SOCKET = "socket"
 KEPT = "kept"
-_PREFIX = "model-"
-_MAX_SOCKET_PATH = 107
+_KIND = "model"
 
 
 class ModelFolder:
@@ -35,7 +30,7 @@ class ModelFolder:
 
 @contextmanager
 def model_folder() -> Iterator[ModelFolder]:
-    """Not in the user's runtime folder, which goes with the last session while a run goes on. Raises TrialFailed."""
+    """Removed with all in it at the end, unless it is kept. Raises TrialFailed."""
     made = ModelFolder(_make())
     try:
         yield made
@@ -49,45 +44,19 @@ def model_folder() -> Iterator[ModelFolder]:
 
 def sweep_model_folders() -> None:
     """Remove those of engines that are gone. Raises nothing."""
-    for place in _places():
-        with suppress(OSError):
-            for folder in place.glob(f"{_PREFIX}*"):
-                owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-                gone = owner.isdigit() and not psutil.pid_exists(int(owner))
-                if gone and not folder.is_symlink() and not (folder / KEPT).exists():
-                    shutil.rmtree(folder, ignore_errors=True)
+    sweep_socket_folders(_KIND, spared=lambda folder: (folder / KEPT).exists())
 
 
 def _make() -> Path:
-    name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
-    why = "its path would be too long for a socket"
-    for place in _places():
-        path = place / name
-        if len(os.fsencode(path / SOCKET)) > _MAX_SOCKET_PATH:
-            continue
-        try:
-            place.mkdir(mode=0o700, exist_ok=True)
-            if place.lstat().st_uid != os.getuid() or place.is_symlink():
-                why = f"{place} belongs to somebody else"
-                continue
-            place.chmod(0o700)
-            path.mkdir()
-            path.chmod(0o755)
-        except OSError as error:
-            why = f"{error.filename or place}: {error.strerror or error}"
-            continue
-        return path
-    raise TrialFailed(
-        Issue(
-            Severity.FATAL,
-            Phase.PREPARE,
-            Code.SETUP_FAILED,
-            f"no folder for the socket of the model's gateway: {why}",
-            (Evidence("way out", "point TMPDIR at a short folder of your own"),),
-        )
-    )
-
-
-def _places() -> list[Path]:
-    name = f"trialdeck-{os.getuid()}"
-    return list(dict.fromkeys((Path(tempfile.gettempdir()) / name, Path("/tmp") / name)))
+    try:
+        return new_socket_folder(_KIND, SOCKET, mode=0o755)
+    except OSError as error:
+        raise TrialFailed(
+            Issue(
+                Severity.FATAL,
+                Phase.PREPARE,
+                Code.SETUP_FAILED,
+                f"no folder for the socket of the model's gateway: {error}",
+                (Evidence("way out", "point TMPDIR at a short folder of your own"),),
+            )
+        ) from None

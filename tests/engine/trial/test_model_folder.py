@@ -41,7 +41,7 @@ def test_a_long_temporary_folder_is_passed_over(monkeypatch: pytest.MonkeyPatch,
 
 def test_a_place_that_leads_elsewhere_is_not_used(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place.symlink_to(tmp_path)
-    monkeypatch.setattr("engine.trial.model_folder._places", lambda: [place])
+    monkeypatch.setattr("engine.socket_folder._parents", lambda: [place])
     with pytest.raises(TrialFailed, match="belongs to somebody else"), model_folder():
         pass
     assert list(tmp_path.iterdir()) == []
