@@ -16,6 +16,7 @@ import msgspec
 
 from engine import events as ev
 from engine.environments.environment import Environment, ExecResult, Transfer
+from engine.hidden_values import HiddenValues, HidingSink
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.layout import MANIFEST
 from engine.tasks.task import LOGS_ARTIFACTS, MAIN, Artifact, CollectHook
@@ -103,13 +104,15 @@ async def _run_hook(
         log.tail = b""
         result = _NO_SERVICE
         if hook.service in environment.services:
+            shown = HidingSink(log.write, HiddenValues.of(environment.spec.allowed_host_env))
             result = await environment.execute(
                 [*shell, hook.command],
                 service=hook.service,
                 user=hook.user,
-                sink=log.write,
+                sink=shown,
                 timeout_sec=hook.timeout_sec,
             )
+            shown.end()
         seconds = time.monotonic() - began
         code = _how_it_ended(result)
         output, line = decode_output(log.tail or result.tail.encode("utf-8", "replace")).strip(), log.lines

@@ -15,6 +15,7 @@ from engine import events as ev
 from engine.environments.environment import Emit, Environment, ExecResult, Provider
 from engine.environments.excludes import Excludes
 from engine.environments.script import launch, normalised
+from engine.hidden_values import HiddenValues, HidingSink
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
 from engine.log_streams import SUFFIX
 from engine.tasks.harbor_ignore import selected
@@ -115,13 +116,15 @@ async def verify(
     if image is None:
         await make_log_folders(environment, ("verifier",))  # the agent may have removed it
     with LogFile(logs / _OUTPUT, record.folder) as log:
+        shown = HidingSink(log.write, HiddenValues.of(job.allowed_host_env))
         result = await environment.execute(
             launch(script),
             user=stage.verifier.user,
             env=resolve_env(stage.verifier.env, job.allowed_host_env, "verifier.env").env,
-            sink=log.write,
+            sink=shown,
             timeout_sec=limit,
         )
+        shown.end()
     if (complaint := log.complaint(Phase.VERIFY)) is not None:
         record.issue(complaint)
     if not result.started and result.environment_alive:

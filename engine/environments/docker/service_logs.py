@@ -13,6 +13,7 @@ import anyio.abc
 
 from engine.environments.docker.containers import Container
 from engine.environments.docker.engine_api import Engine, EngineCallFailed
+from engine.hidden_values import HiddenValues, HidingSink
 from engine.log_streams import StreamsFile
 
 FLUSH_SEC = 2.0
@@ -51,12 +52,15 @@ class FrameReader:
 class ServiceLog:
     """One container's log. `ended` is set when the daemon said its last word; `last` is when it last said anything."""
 
-    def __init__(self, engine: Engine, container: Container, file: Path, since: float = 0.0) -> None:
+    def __init__(
+        self, engine: Engine, container: Container, file: Path, hidden: HiddenValues, since: float = 0.0
+    ) -> None:
         self.container = container
         self.ended = anyio.Event()
         self.last = since
         self._engine = engine
         self._file = file
+        self._hidden = hidden
         self._scope = anyio.CancelScope()
 
     def let_go(self) -> None:
@@ -79,13 +83,22 @@ class ServiceLog:
         if self.last:
             params["since"] = f"{self.last:.9f}"
         frames = None if self.container.tty else FrameReader()
-        async with self._engine.stream("GET", f"containers/{self.container.id}/logs", params=params) as response:
-            async for chunk in response.content.iter_any():
-                for stream, data in frames.feed(chunk) if frames else [("stdout", chunk)]:
-                    streams.note(stream, out.tell())
-                    out.write(data)
+
+        def write(stream: str, data: bytes) -> None:
+            streams.note(stream, out.tell())
+            out.write(data)
+
+        shown = HidingSink(write, self._hidden)
+        place = f"containers/{self.container.id}/logs"
+        try:
+            async with self._engine.stream("GET", place, params=params) as response:
+                async for chunk in response.content.iter_any():
+                    for stream, data in frames.feed(chunk) if frames else [("stdout", chunk)]:
+                        shown(stream, data)
                     out.flush()
-                self.last = time.time()
+                    self.last = time.time()
+        finally:
+            shown.end()
 
     async def flushed(self) -> None:
         """Waits for the end of a container that is ending; bounded."""

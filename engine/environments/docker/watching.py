@@ -21,6 +21,7 @@ from engine.environments.docker.together import together
 from engine.environments.docker.workshop import Workshop
 from engine.environments.environment import Emit, EnvironmentSpec
 from engine.events import ActivityChanged, IssueRaised, RunIssue, ServiceChanged
+from engine.hidden_values import HiddenValues
 from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.tasks.task import MAIN
 
@@ -61,6 +62,7 @@ class Watch:
         self._project = project
         self._emit = emit
         self._shop = shop
+        self._hidden = HiddenValues.of(spec.allowed_host_env)
         self._logs: dict[str, ServiceLog] = {}
         self._memory_hits: dict[str, int] = {}
         self._last_hit: dict[str, int] = {}
@@ -139,7 +141,7 @@ class Watch:
                 continue
             file = self._spec.log_folder / "services" / f"{container.service}.log"
             since = before.last if before is not None and before.container.id == container.id else 0.0
-            log = ServiceLog(self._shop.engine, container, file, since)
+            log = ServiceLog(self._shop.engine, container, file, self._hidden, since)
             self._logs[container.service] = log
             self._shop.in_background(log.follow)
 
@@ -173,7 +175,8 @@ class Watch:
 
     async def last_words(self, container: Container) -> str:
         with suppress(EngineCallFailed), anyio.move_on_after(TELL_SEC, shield=True):
-            return (await last_log(self._shop.engine, container))[-LOG_CHARS:]
+            words = (await last_log(self._shop.engine, container)).encode("utf-8", "replace")
+            return self._hidden.replaced(words, whole=True)[0].decode("utf-8", "replace")[-LOG_CHARS:]
         return ""
 
     # --- events ---------------------------------------------------------------------------------------------------

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
+
 SHOWN_AS = b"***"
 SHORTEST = 6
 """Shorter ones are left: a key has more characters, and a flag such as `1` stands everywhere."""
 
 
+_NAMES_A_SECRET = re.compile(r"key|secret|token|passw|credential|auth", re.IGNORECASE)
+
+
 class HiddenValues:
-    """The secrets that one agent's `main` got to know. More may come at any time."""
+    """The secrets that what runs in containers got to know. More may come at any time."""
 
     def __init__(self) -> None:
         self._values: list[bytes] = []
@@ -20,6 +26,15 @@ class HiddenValues:
         found = value.encode("utf-8", "surrogateescape")
         if len(found) >= SHORTEST and found not in self._values:
             self._values.append(found)
+
+    @classmethod
+    def of(cls, variables: Mapping[str, str]) -> HiddenValues:
+        """Of the host's variables that tasks were given: those that are called like a secret."""
+        found = cls()
+        for name, value in variables.items():
+            if _NAMES_A_SECRET.search(name):
+                found.add(value)
+        return found
 
     def replaced(self, data: bytes, *, whole: bool) -> tuple[bytes, bytes]:
         """`data` with every secret replaced, and the end of it that may be the beginning of one (`whole`: nothing
@@ -67,3 +82,22 @@ class HidingStream:
         """What still waited, when the command has ended."""
         rest, self._waiting = self._waiting, b""
         return self._hidden.replaced(rest, whole=True)[0]
+
+
+class HidingSink:
+    """The output of one command on its way to a file: each stream by itself."""
+
+    def __init__(self, write: Callable[[str, bytes], None], hidden: HiddenValues) -> None:
+        self._write = write
+        self._hidden = hidden
+        self._streams: dict[str, HidingStream] = {}
+
+    def __call__(self, stream: str, data: bytes) -> None:
+        if shown := self._streams.setdefault(stream, HidingStream(self._hidden)).pass_on(data):
+            self._write(stream, shown)
+
+    def end(self) -> None:
+        """What still waited, when the command has ended."""
+        for name, stream in self._streams.items():
+            if rest := stream.end():
+                self._write(name, rest)

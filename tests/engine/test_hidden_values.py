@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.trial.hidden_values import HiddenValues, HidingStream
+from engine.hidden_values import HiddenValues, HidingStream
 
 KEY = "sk-ant-0123456789"
 
