@@ -24,6 +24,7 @@ import msgspec
 from engine.issues import Phase
 from engine.state import RunState
 from engine.survival import Survival, bin_of
+from engine.trial_shares import TrialShares
 from engine.trial_state import CANCELLED, DONE, RUNNING, TrialState
 
 FEW = 3
@@ -103,7 +104,7 @@ class TimeToGo:
 
     def __init__(self, state: RunState) -> None:
         self._state = state
-        self._shares: dict[str, _Share] = {}
+        self._shares = TrialShares(state, _share)
         self._tasks: dict[str, _Task] = {}
         self._arms: dict[str, _Spread] = {}
         self._all = _Spread()
@@ -113,18 +114,9 @@ class TimeToGo:
         self._unknown: dict[tuple[str, float], int] = {}
 
     def update(self, dirty: Iterable[str]) -> None:
-        trials = self._state.trials
         touched: dict[str, _Task] = {}
-        for key in dirty:
-            trial, old = trials.get(key), self._shares.get(key)
-            new = _share(trial) if trial is not None else None  # None: it was withdrawn
-            if new == old:
-                continue
-            if old is not None:
-                self._add(key, self._shares.pop(key), -1, touched)
-            if new is not None:
-                self._add(key, new, 1, touched)
-                self._shares[key] = new
+        for key, share, sign in self._shares.changes(dirty):
+            self._add(key, share, sign, touched)
         for task in touched.values():
             _weigh(task)
             self._count_waiting(task, 1)

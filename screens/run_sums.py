@@ -9,6 +9,7 @@ import msgspec
 
 from engine.state import RunState
 from engine.time_to_go import TimeToGo
+from engine.trial_shares import TrialShares
 from engine.trial_state import TrialState
 
 
@@ -23,8 +24,7 @@ class RunSums:
     """The same figures as `RunState.cost_usd` and `time_to_go`, at the price of the trials that changed."""
 
     def __init__(self, state: RunState) -> None:
-        self._state = state
-        self._shares: dict[str, _Share] = {}
+        self._shares = TrialShares(state, _share)
         self._cost = 0.0
         self._priced = 0
         self.cost_unknown = 0
@@ -36,18 +36,9 @@ class RunSums:
         return self._cost if self._priced else None
 
     def update(self, dirty: Iterable[str]) -> None:
-        trials = self._state.trials
         self._time.update(dirty)
-        for key in dirty:
-            trial, old = trials.get(key), self._shares.get(key)
-            new = _share(trial) if trial is not None else None  # None: it was withdrawn
-            if new == old:
-                continue
-            if old is not None:
-                self._add(self._shares.pop(key), -1)
-            if new is not None:
-                self._add(new, 1)
-                self._shares[key] = new
+        for _, share, sign in self._shares.changes(dirty):
+            self._add(share, sign)
 
     def eta(self, now: datetime) -> float | None:
         """Seconds to go; see `engine.time_to_go`."""
