@@ -10,12 +10,15 @@ from engine.analysis import wording as say
 from engine.analysis.analysis import Analysis
 from engine.analysis.analysis_plots import EFFORT, STEPS, Plot, plots
 from engine.analysis.expected import Average
+from engine.analysis.named_rows import both_named, named
 from engine.analysis.plot_lines import plot_lines
 from engine.analysis.review_lines import review_lines
 from engine.analysis.score_by_steps import StepPoint
 
 NARROWEST = 80
-NARROWEST_SECTION = 76
+NARROWEST_SECTION = 56
+NARROWEST_TABLE = 76
+"""Columns that every table has room in; the ranks, which are read first, leave numbers out where there are fewer."""
 _MOST_TASKS = 6
 _BODY = "  "
 
@@ -42,8 +45,8 @@ def note_lines(found: Analysis, width: int) -> list[str]:
 
 
 def analysis_sections(found: Analysis, width: int, plot_height: int = 12) -> list[Section]:
-    """Those that have something to say, in the order in which they are read. Lines are at most `width` columns wide,
-    never under 76."""
+    """Those that have something to say, in the order in which they are read. Sentences and ranks are at most `width`
+    columns wide, never under 56, other tables never under 76."""
     width = max(width, NARROWEST_SECTION)
     drawn = plots(found)
     sections = []
@@ -99,22 +102,23 @@ def _name(width: int, numbers: int) -> int:
 
 
 def _ranked(found: Analysis, width: int) -> list[str]:
-    name = _name(width, 60)
+    narrow = width < NARROWEST_TABLE
+    name = _name(width, 42 if narrow else 60)
+    more = "" if narrow else f"{'scored':>9}{'excluded':>10}"
     lines = []
     for benchmark in found.benchmarks:
         rows = [row for row in found.ranked if row.benchmark == benchmark]
         if not rows:
             continue
         lines += [say.fit(f"{_BODY}{benchmark}", width)]
-        lines.append(
-            f"{_BODY}{'rank  arm':<{name}}{'resolved':>12}{'rate':>9}{'interval':>12}{'scored':>9}{'excluded':>10}"
-        )
+        lines.append(f"{_BODY}{'rank  arm':<{name}}{'resolved':>12}{'rate':>9}{'interval':>12}{more}")
         for row in sorted(rows, key=lambda row: (row.rank, -(row.rate or 0.0))):
             live = "" if row.rate_of == "assigned" else " so far"
-            lines.append(
-                f"{_BODY}{row.rank:>4}  {say.fit(row.arm, name - 6)}{f'{row.passed:,}/{row.of:,}':>12}"
-                f"{say.percent(row.rate):>9}{say.percent_range(row.interval):>12}{row.scored:>9,}{row.excluded:>10,}{live}"
+            numbers = (
+                f"{f'{row.passed:,}/{row.of:,}':>12}{say.percent(row.rate):>9}{say.percent_range(row.interval):>12}"
             )
+            numbers += "" if narrow else f"{row.scored:>9,}{row.excluded:>10,}"
+            lines += named(f"{_BODY}{row.rank:>4}  ", row.arm, name - 6, f"{numbers}{live}", width)
         for row in rows:
             for at in row.pass_at_k[-1:]:
                 if at.any_of_k is None:
@@ -143,16 +147,15 @@ def _index(found: Analysis, width: int) -> list[str]:
         return []
     name = _name(width, 40)
     equal = len(set(next(iter(found.indices)).weights.values())) == 1 if found.indices else True
-    lines = [
-        f"{_BODY}{say.fit(f'weight {weight:.2f}  {benchmark}', width - 2)}"
-        for benchmark, weight in (found.indices[0].weights.items() if found.indices else ())
-    ]
+    lines: list[str] = []
+    for benchmark, weight in found.indices[0].weights.items() if found.indices else ():
+        lines += _said(f"weight {weight:.2f}  {benchmark}", width)
     if not equal:
         lines.append(f"{_BODY}weights are not equal: this is not the unweighted index")
     for index in found.indices:
         interval = None if index.low is None or index.high is None else (index.low, index.high)
         value = say.percent(index.value) if index.value is not None else "incomplete"
-        lines.append(f"{_BODY}{say.fit(index.arm, name)}{value:>12}{say.percent_range(interval):>14}")
+        lines += named(_BODY, index.arm, name, f"{value:>12}{say.percent_range(interval):>14}", width)
         for score in index.scores:
             state = say.percent(score.score) if score.score is not None else score.problem
             surplus = f", {say.many(score.surplus, 'attempt')} beyond them not counted" if score.surplus else ""
@@ -208,10 +211,9 @@ def _groups(found: Analysis, width: int, what: str) -> list[str]:
             f"{_BODY}{say.fit(what, name)}{say.fit('arm', name)}{'tasks':>7}{'resolved':>14}{'rate':>9}{'interval':>13}"
         )
         for row in (row for row in rows if row.benchmark == benchmark):
-            lines.append(
-                f"{_BODY}{say.fit(row.group or f'no {what}', name - 1)} {say.fit(row.arm, name)}{row.tasks:>7,}"
-                f"{f'{row.passed:,}/{row.of:,}':>14}{say.percent(row.rate):>9}{say.percent_range(row.interval):>13}"
-            )
+            numbers = f"{row.tasks:>7,}{f'{row.passed:,}/{row.of:,}':>14}{say.percent(row.rate):>9}"
+            numbers += f"{say.percent_range(row.interval):>13}"
+            lines += both_named(_BODY, row.group or f"no {what}", row.arm, name, numbers, width)
     return lines
 
 
@@ -229,10 +231,8 @@ def _factors(found: Analysis, width: int) -> list[str]:
     ]
     for row in found.timeout_factors:
         factor = "not known" if row.factor is None else f"{row.factor:g}"
-        lines.append(
-            f"{_BODY}{say.fit(row.benchmark, name - 1)} {say.fit(row.arm, name)}{factor:>9}{row.trials:>9,}"
-            f"{row.passed:>10,}{row.timed_out:>10,}"
-        )
+        numbers = f"{factor:>9}{row.trials:>9,}{row.passed:>10,}{row.timed_out:>10,}"
+        lines += both_named(_BODY, row.benchmark, row.arm, name, numbers, width)
     return lines
 
 
@@ -267,11 +267,9 @@ def _expected(found: Analysis, width: int) -> list[str]:
         f"{_BODY}{say.fit('arm', name)}{say.fit('benchmark', name)}{'agent time':>14}{'whole trial':>14}{'cost':>14}"
     ]
     for row in rows:
-        lines.append(
-            f"{_BODY}{say.fit(row.arm, name - 1)} {say.fit(row.benchmark or 'all, each equal', name)}"
-            f"{_average(row.agent_seconds, _duration):>14}{_average(row.seconds, _duration):>14}"
-            f"{_average(row.cost_usd, say.money):>14}"
-        )
+        numbers = f"{_average(row.agent_seconds, _duration):>14}{_average(row.seconds, _duration):>14}"
+        numbers += f"{_average(row.cost_usd, say.money):>14}"
+        lines += both_named(_BODY, row.arm, row.benchmark or "all, each equal", name, numbers, width)
     if any(one.unknown for row in rows for one in (row.seconds, row.agent_seconds, row.cost_usd) if one.runs):
         lines.append(f"{_BODY}* of the runs that tell; others don't. Agent time is without the verifier's.")
     return lines
@@ -350,10 +348,9 @@ def _refusals(found: Analysis, width: int) -> list[str]:
     for row in found.refusals:
         lines += _headed(found, row.benchmark, width) if row.benchmark != benchmark else []
         benchmark = row.benchmark
-        lines.append(
-            f"{_BODY}{say.fit(row.arm, name)}{row.what:>10}{row.count:>8,}{f'{row.looked_at:,}/{row.of:,}':>12}"
-            f"{say.percent(row.rate):>9}{say.percent(row.as_successes):>10}{say.percent(row.as_failures):>9}"
-        )
+        numbers = f"{row.what:>10}{row.count:>8,}{f'{row.looked_at:,}/{row.of:,}':>12}"
+        numbers += f"{say.percent(row.rate):>9}{say.percent(row.as_successes):>10}{say.percent(row.as_failures):>9}"
+        lines += named(_BODY, row.arm, name, numbers, width)
     return lines
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.analysis import wording as say
 from engine.analysis.analysis import Analysis
+from engine.analysis.named_rows import named
 
 
 def review_lines(found: Analysis, width: int) -> list[str]:
@@ -16,10 +17,9 @@ def review_lines(found: Analysis, width: int) -> list[str]:
         )
         rows = [row for row in found.reviews if row.benchmark == benchmark]
         for row in rows:
-            lines.append(
-                f"  {say.fit(row.arm, name)}{row.resolved:>10,}{row.wrong:>8,}{row.abstained:>11,}{row.no_verdict:>12,}"
-                f"{f'{row.reviewed:,} of {row.finished:,}':>17}"
-            )
+            numbers = f"{row.resolved:>10,}{row.wrong:>8,}{row.abstained:>11,}{row.no_verdict:>12,}"
+            numbers += f"{f'{row.reviewed:,} of {row.finished:,}':>17}"
+            lines += named("  ", row.arm, name, numbers, width)
         for row in rows:
             least = "at least " if row.minutes_unknown else ""
             parts = [
