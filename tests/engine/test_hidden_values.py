@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.hidden_values import HiddenValues, HidingStream
+from engine.hidden_values import HiddenValues, HidingSink, HidingStream
 
 KEY = "sk-ant-0123456789"
 
@@ -58,3 +58,20 @@ def test_a_secret_told_in_between_is_hidden_from_then_on() -> None:
     assert stream.pass_on(KEY.encode()) == KEY.encode()
     values.add(KEY)
     assert stream.pass_on(KEY.encode()) + stream.end() == b"***"
+
+
+def test_of_the_hosts_variables_those_are_secrets_that_are_called_so() -> None:
+    variables = {"OPENAI_API_KEY": KEY, "DB_PASSWD": "hunter22", "LANG": "C.UTF-8", "REGISTRY": "docker.example"}
+    said = f"{KEY} hunter22 C.UTF-8 docker.example".encode()
+    assert passed_on(HiddenValues.of(variables), said, []) == b"*** *** C.UTF-8 docker.example"
+
+
+def test_both_streams_of_a_command_are_hidden_each_by_itself() -> None:
+    written: list[tuple[str, bytes]] = []
+    sink = HidingSink(lambda stream, data: written.append((stream, data)), hidden(KEY))
+    half = len(KEY) // 2
+    for stream, data in (("stdout", KEY[:half]), ("stderr", f"x{KEY}"), ("stdout", KEY[half:]), ("stderr", KEY[:3])):
+        sink(stream, data.encode())
+    sink.end()
+    text = {name: b"".join(data for stream, data in written if stream == name) for name in ("stdout", "stderr")}
+    assert text == {"stdout": b"***", "stderr": b"x***" + KEY[:3].encode()}

@@ -12,7 +12,7 @@ from engine.environments.environment import FileChange
 from engine.issues import Code, Phase, Severity
 from engine.trial import verify
 from tests.engine.fake_environment import Command, FakeEnvironment, broken
-from tests.engine.trial.trials import FRESH, Rig, writes
+from tests.engine.trial.trials import FRESH, LIMIT_SEC, Rig, writes
 
 pytestmark = pytest.mark.anyio
 
@@ -248,11 +248,13 @@ async def test_counts_of_the_report_are_recorded(tmp_path: Path) -> None:
 
 
 async def test_a_verifier_out_of_time_is_fatal_and_its_logs_are_kept(tmp_path: Path) -> None:
-    rig = Rig(tmp_path, "[verifier]\ntimeout_sec = 0.05\n")
-    rig.provider.when("/tests/test.sh", does=writes({"/logs/verifier/x": "kept"}), forever=True, out=b"hanging\n")
+    rig = Rig(tmp_path, f"[verifier]\ntimeout_sec = {LIMIT_SEC}\n")
+    rig.provider.when(
+        "/tests/test.sh", does=writes({"/logs/verifier/x": "kept"}, then_late=True), forever=True, out=b"hanging\n"
+    )
     assert (await rig.trial()).outcome == "unscored"
     issue = rig.issue(Code.VERIFIER_TIMEOUT)
-    assert issue.severity is Severity.FATAL and "0.05 s" in issue.message
+    assert issue.severity is Severity.FATAL and "60 s" in issue.message
     assert (rig.folder / "verifier" / "x").read_text() == "kept"
     assert (rig.folder / "verifier" / "test-stdout.txt").read_bytes() == b"hanging\n"
 
@@ -280,6 +282,20 @@ async def test_a_verifier_that_lost_its_environment_is_not_to_blame(tmp_path: Pa
     issue = rig.issue(Code.ENVIRONMENT_DIED)
     assert (issue.severity, issue.phase) == (Severity.ERROR, Phase.VERIFY) and "lost its environment" in issue.message
     assert Code.VERIFIER_CRASHED not in rig.codes
+
+
+async def test_a_secret_of_the_host_that_a_task_prints_reaches_no_file_and_no_event(tmp_path: Path) -> None:
+    """Whoever prints it: the agent, a hook, the tests. The task itself has it as it is."""
+    toml = '[verifier]\nenv = {KEY = "${JUDGE_KEY}"}\n[[verifier.collect]]\ncommand = "dump"\n'
+    rig = Rig(tmp_path, toml, allowed_host_env={"JUDGE_KEY": "sk-judge-0123456789"})
+    for command in ("work", "dump"):
+        rig.provider.when(command, 1, out=b"env: sk-judge-0123456789\n")
+    rig.scores("nonsense", out=b"+ curl -H sk-judge-", err=b"sk-judge-0123456789\n")
+    await rig.trial()
+    assert rig.command("/tests/test.sh").env["KEY"] == "sk-judge-0123456789"
+    texts = [path.read_bytes() for path in rig.folder.rglob("*") if path.is_file()]
+    assert not any(b"sk-judge-0123456789" in text for text in [*texts, *map(ev.encode, rig.events)])
+    assert sum(b"***" in text for text in texts) >= 3
 
 
 async def test_our_record_of_the_output_wins_over_a_file_of_that_name(tmp_path: Path) -> None:
