@@ -69,7 +69,8 @@ def _step(session: Session, step: Record) -> None:
     draft.seconds = number(extra.get("seconds"))
     if said := text(extra.get("error")):
         session.error(said, draft)
-    if step.get("is_copied_context") is not True:  # its tokens count in the file that it was copied from
+    draft.counted = step.get("is_copied_context") is not True  # else in the file that it was copied from
+    if draft.counted:
         _metrics(draft, record(step.get("metrics")))
 
 

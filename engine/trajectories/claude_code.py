@@ -67,7 +67,9 @@ class ClaudeCodeFold:
             said = block_text(content) or (error if isinstance(error, str) else as_json(error))
             if found.get("isApiErrorMessage") is True or error or said.startswith("API Error"):
                 session.error(said, draft)
-        if model and model != _SYNTHETIC:
+        if model == _SYNTHETIC:  # written by the program itself: no model was paid for it
+            draft.counted = False
+        elif model:
             draft.model = model
             if not session.model and not _aside(found):
                 session.model = model

@@ -26,7 +26,7 @@ def capped(said: str, most: int = MOST_TEXT) -> str:
 
 
 class Draft:
-    """One step. `number` is what the step will be called."""
+    """One step. `number` is what the step will be called. `counted`: what it took is part of what this session took."""
 
     def __init__(self, number: int, source: str, at: datetime | None = None, line: int = 0) -> None:
         self.number = number
@@ -43,6 +43,7 @@ class Draft:
         self.tokens_out: int | None = None
         self.cost_usd: float | None = None
         self.seconds: float | None = None
+        self.counted = True
         self._step: Step | None = None
 
     def changed(self) -> None:
@@ -125,6 +126,8 @@ class Session:
             return known if known is not None else sum(found) if found else None
 
         costs = [step.cost_usd for step in steps if step.cost_usd is not None]
+        own = [draft for draft in self.drafts if draft.source == "agent" and draft.counted]
+        told = self.tokens_in is not None or self.tokens_out is not None
         return Trajectory(
             path=path,
             format=self.format,
@@ -139,4 +142,6 @@ class Session:
             tokens_cached=total(self.tokens_cached, [step.tokens_cached for step in steps]),
             tokens_out=total(self.tokens_out, [step.tokens_out for step in steps]),
             cost_usd=self.cost_usd if self.cost_usd is not None else sum(costs) if costs else None,
+            partial=not told and any(draft.tokens_in is None and draft.tokens_out is None for draft in own),
+            cost_partial=self.cost_usd is None and any(draft.cost_usd is None for draft in own),
         )

@@ -51,7 +51,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     """`format`: atif, claude-code, codex, terminus, mini-swe-agent. `problems` say what could not be read. `ended`:
     the agent's own word for how it ended ("", submitted, LimitsExceeded, error_max_turns, …). `errors` are errors that
-    the session itself records (an API error event, a refusal), as the file words them, with the step's number."""
+    the session itself records (an API error event, a refusal), as the file words them, with the step's number.
+    `partial`: tokens are the sum of what steps tell, and some of the agent's steps tell none; `cost_partial` likewise.
+    """
 
     path: Path
     format: str
@@ -66,3 +68,5 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     tokens_cached: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    partial: bool = False
+    cost_partial: bool = False

@@ -29,8 +29,10 @@ class StepsBar(Lines):
             return [([(f" {clean_line(view.waiting_text)}", "deck--dim")], [])]
         left: Pieces = [(f" {fmt.count(len(trajectory.steps), 'step')}", "")]
         cached = f" ({tokens(trajectory.tokens_cached)} cached)" if trajectory.tokens_cached is not None else ""
-        left.append((f"  {tokens(trajectory.tokens_in)} in{cached}, {tokens(trajectory.tokens_out)} out", "deck--dim"))
-        left.append((f"  cost {fmt.usd(trajectory.cost_usd)}", "deck--dim"))
+        least = "≥ " if trajectory.partial and trajectory.tokens_in is not None else ""
+        used = f"{least}{tokens(trajectory.tokens_in)} in{cached}, {tokens(trajectory.tokens_out)} out"
+        left.append((f"  {used}", "deck--dim"))
+        left.append((f"  cost {fmt.spent(trajectory.cost_usd, partial=trajectory.cost_partial)}", "deck--dim"))
         if trajectory.ended:
             left.append((f"  ended: {clean_line(trajectory.ended, 40)}", "deck--dim"))
         if trajectory.errors:

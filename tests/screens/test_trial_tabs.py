@@ -232,13 +232,17 @@ async def test_a_session_that_appears_while_the_agent_runs_appears_by_itself(tmp
 async def test_several_sessions_are_gone_through(tmp_path: Path) -> None:
     folder = fake_trial.write(tmp_path / "run")
     for number, name in enumerate(("a", "b"), 1):
-        sessions.write_json(folder / SIMPLE / "steps" / name / "agent" / "trajectory.json", sessions.atif(number))
+        made = sessions.atif(number)
+        if number == 2:
+            del made["steps"][1]["metrics"]
+        sessions.write_json(folder / SIMPLE / "steps" / name / "agent" / "trajectory.json", made)
     async with opened(folder) as (app, pilot, _):
         assert "session 1 of 2" in screen_text(app) and "1 steps 2]" in screen_text(app)
         await pilot.press("s")
         await settle(pilot)
         await until(pilot, lambda: "1 steps 3]" in screen_text(app), "the other is read")
         assert "session 2 of 2" in screen_text(app)
+        assert "≥ 1.0K in (800 cached), 50 out  cost ≥ $0.01" in screen_text(app)  # case 68
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60), (40, 10)])

@@ -44,6 +44,21 @@ def test_final_metrics_count_more_than_the_sum_and_copied_steps_are_not_counted_
     assert (found.tokens_in, found.cost_usd, found.tokens_out) == (9_999, 1.5, 50)
 
 
+def test_a_sum_that_misses_steps_is_partial_case_68(tmp_path: Path) -> None:
+    made = sessions.atif(2)
+    whole = read(write_json(tmp_path / "a.json", made))
+    assert not whole.partial and not whole.cost_partial
+    del made["steps"][1]["metrics"]["cost_usd"]
+    found = read(write_json(tmp_path / "a.json", made))
+    assert not found.partial and found.cost_partial
+    del made["steps"][1]["metrics"]
+    found = read(write_json(tmp_path / "a.json", made))
+    assert (found.tokens_in, found.partial, found.cost_partial) == (1000, True, True)
+    made["final_metrics"] = {"total_prompt_tokens": 2_000, "total_completion_tokens": 90, "total_cost_usd": 0.02}
+    found = read(write_json(tmp_path / "a.json", made))
+    assert not found.partial and not found.cost_partial
+
+
 def test_pictures_and_other_agents_sessions_are_named_in_atif(tmp_path: Path) -> None:
     made = sessions.atif(1)
     made["steps"][0]["message"] = [{"type": "text", "text": "See"}, {"type": "image", "source": {"path": "a.png"}}]
