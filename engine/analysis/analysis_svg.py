@@ -9,7 +9,7 @@ from engine.analysis.analysis import Analysis
 from engine.analysis.analysis_plots import Plot, plots
 from engine.analysis.as_svg import WIDTH, svg_style, text_of
 
-_LEFT, _RIGHT, _HEIGHT = 230, 640, 240
+_LEFT, _RIGHT, _HEIGHT = 230, 600, 240
 _ROW = 26
 _ENDS = (0.04, 0.08, 0.2, 0.4, 0.6, 0.8)
 """Of an axis of shares: a quarter of each reads well."""

@@ -136,6 +136,18 @@ def test_no_line_is_too_wide_and_none_commands_the_terminal(width: int) -> None:
             assert line == clean_line(line)
 
 
+def test_the_numbers_of_many_arms_and_many_trials_end_inside_the_picture() -> None:
+    arms = [one_attempt(f"arm {number:02}", 2_000 - 180 * number, 2_000) for number in range(12)]
+    root = ElementTree.fromstring(analysis_svg(analyse(arms, draws=5)).encode())
+    ends = {
+        text: float(one.get("x", "0")) + 6.7 * len(text.replace("  ", " "))  # a cell of 11 px in a wide font
+        for one in root.iter()
+        if (text := one.text or "").startswith("rank ")
+    }
+    assert any("rank 12" in text and "/2000" in text for text in ends)
+    assert max(ends.values()) <= 860
+
+
 def test_the_picture_is_xml_whatever_stands_in_names_and_tells_series_apart_without_colour() -> None:
     picture = analysis_svg(everything(HOSTILE))
     root = ElementTree.fromstring(picture.encode())
