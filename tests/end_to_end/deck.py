@@ -69,7 +69,7 @@ def codes(trial: TrialState) -> set[str]:
     return {str(issue.code) for issue in trial.issues}
 
 
-def until(happened: Callable[[], object], what: str, seconds: float = 120.0) -> None:
+def until(happened: Callable[[], object], what: str, seconds: float = BOUND_SEC) -> None:
     """Wait for something with a bound that names it."""
     deadline = time.monotonic() + seconds
     while not happened():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import time
@@ -14,9 +15,8 @@ from pathlib import Path
 from tests.end_to_end.deck import TRIALDECK
 
 SEEN_SEC = 60.0
-ESCAPE_SEC = 0.3
-"""Longer than a console waits for the rest of an escape sequence."""
 PREFIX = "exit-code:"
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 NOT_OURS = frozenset({"TMUX", "NO_COLOR", "COLUMNS", "LINES"})
 """What the environment says of the terminal that the tests were started in."""
 SHIFT, CTRL, DRAG = 4, 16, 32
@@ -26,8 +26,10 @@ SHIFT, CTRL, DRAG = 4, 16, 32
 class Terminal:
     """One tmux session on a server of its own."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, written: Path) -> None:
         self.name = name
+        self.written = written
+        """Holds all that the program in it has written."""
 
     def tmux(self, *words: str) -> str:
         answer = subprocess.run(["tmux", "-L", self.name, *words], capture_output=True, text=True, check=False)
@@ -47,11 +49,13 @@ class Terminal:
         """All of it in one piece: a second click that comes late is no double click."""
         self.type(f"\x1b[<{with_};{column};{row}M\x1b[<{with_};{column};{row}m" * times)
 
-    def back(self, *texts: str) -> None:
-        """Escape, then wait for what comes: a key too soon after it would be read as one with Alt."""
+    def back(self, *texts: str, gone: str = "") -> None:
+        """Escape, then wait until all of `texts` are there and `gone` is not: a key that comes before the console has
+        taken the Escape for itself is read as one with Alt. Nothing on the screen may look so before it."""
+        before = self.screen()
+        assert not all(text in before for text in texts) or (gone and gone in before), f"tells nothing:\n{before}"
         self.press("Escape")
-        time.sleep(ESCAPE_SEC)
-        self.sees(*texts)
+        self.sees(*texts, gone=gone)
 
     def screen(self) -> str:
         return self.tmux("capture-pane", "-p", "-t", "deck")
@@ -67,14 +71,22 @@ class Terminal:
         """Does a program hold the full screen?"""
         return self.tmux("display-message", "-p", "-t", "deck", "#{alternate_on}").strip() == "1"
 
-    def sees(self, *texts: str, seconds: float = SEEN_SEC) -> str:
-        """Wait until all of `texts` are on the screen; returns it."""
+    def sees(self, *texts: str, gone: str = "", seconds: float = SEEN_SEC) -> str:
+        """Wait until all of `texts` are on the screen, and `gone` is not; returns it."""
         deadline = time.monotonic() + seconds
         while True:
             screen = self.screen()
-            if all(text in screen for text in texts):
+            if all(text in screen for text in texts) and not (gone and gone in screen):
                 return screen
-            assert time.monotonic() < deadline, f"{texts} not on the screen within {seconds:.0f} s:\n{screen}"
+            without = f" without {gone!r}" if gone else ""
+            assert time.monotonic() < deadline, f"{texts} not on the screen{without} in {seconds:.0f} s:\n{screen}"
+            time.sleep(0.05)
+
+    def was_shown(self, text: str, seconds: float = SEEN_SEC) -> None:
+        """Wait until `text` has been written, however short it stays: what is said in passing goes by itself."""
+        deadline = time.monotonic() + seconds
+        while text not in _ESCAPES.sub("", self.written.read_text(errors="replace")):
+            assert time.monotonic() < deadline, f"{text!r} never shown in {seconds:.0f} s:\n{self.screen()}"
             time.sleep(0.05)
 
     def ends_with(self, code: int) -> None:
@@ -88,7 +100,9 @@ def terminal(
     *arguments: str, cwd: Path, columns: int = 120, rows: int = 40, env: Sequence[str] = ()
 ) -> Iterator[Terminal]:
     """`trialdeck` with these arguments in a terminal of this size; `env` holds NAME=value."""
-    found = Terminal(f"trialdeck-test-{uuid.uuid4().hex[:8]}")
+    name = f"trialdeck-test-{uuid.uuid4().hex[:8]}"
+    found = Terminal(name, cwd / f"{name}.written")
+    found.written.touch()
     command = shlex.join(["env", *env, TRIALDECK, *arguments])
     shell = f"{command}; echo '{PREFIX}'$?:; exec sh -c 'sleep 600'"
     size = ["-x", str(columns), "-y", str(rows)]
@@ -100,6 +114,7 @@ def terminal(
         check=True,
     )
     try:
+        found.tmux("pipe-pane", "-O", "-t", "deck", f"exec cat >> {shlex.quote(str(found.written))}")
         yield found
     finally:
         found.tmux("kill-server")

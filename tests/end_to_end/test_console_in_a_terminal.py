@@ -90,7 +90,7 @@ def test_help_lists_the_keys_of_where_one_is(here: Path) -> None:
         seen.sees("finished")
         seen.type("?")
         seen.sees("Filter the trials", "Sort by the next column")
-        seen.back("finished")
+        seen.back("finished", gone="esc closes")
         seen.press("q")
         seen.ends_with(0)
 

@@ -16,7 +16,7 @@ SECRET = "s3cr3t-$HOME-'quoted'-\"too\""
 COMPOSE = 'services:\n  main:\n    environment: {SEEN: "${TD_SECRET:-not allowed}"}\n'
 
 
-WEB = "services:\n  web: {image: debian:bookworm-slim, init: true, command: [sleep, '60']}\n"
+WEB = "services:\n  web: {image: debian:bookworm-slim, init: true, command: [sleep, '600']}\n"
 WRITTEN = "a$b ${c} $$d \\ 'e' \"f\" `g`"
 
 

@@ -18,12 +18,12 @@ services:
   db:
     image: debian:bookworm-slim
     init: true
-    command: [sleep, "60"]
+    command: [sleep, "600"]
     healthcheck: {test: [CMD-SHELL, "echo no database here; exit 1"], interval: 200ms, retries: 2}
 """
 SIDECAR = """
 services:
-  db: {image: debian:bookworm-slim, init: true, command: [sleep, "300"]}
+  db: {image: debian:bookworm-slim, init: true, command: [sleep, "600"]}
 """
 BAKED = "FROM debian:bookworm-slim\nCOPY test.sh /tests/test.sh\n"
 

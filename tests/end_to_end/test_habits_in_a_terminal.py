@@ -59,7 +59,7 @@ def test_a_wrong_filter_is_named_while_it_is_typed_and_the_list_stays(here: Path
         seen.press("C-u")
         seen.type("nofield:x")
         seen.sees("no field 'nofield'")
-        seen.back("60 of 60   sort")
+        seen.back("60 of 60   sort", gone="no field")
         seen.press("q")
         seen.ends_with(0)
 

@@ -14,6 +14,7 @@ from engine.readers.reader import Liveness
 from engine.readers.run_folder import RunFolderReader
 from engine.state import RunState
 from tests.end_to_end.deck import (
+    BOUND_SEC,
     everything_labelled,
     interrupt,
     labelled,
@@ -68,7 +69,7 @@ def check_resumed(state: RunState, run: Path, quick_result: bytes) -> None:
 def test_ctrl_c_once_cancels_cleans_up_and_exits_130_and_resume_goes_on(tmp_path: Path) -> None:
     process, run = run_until_slow_works(tmp_path)
     interrupt(process)
-    output, _ = process.communicate(timeout=90)
+    output, _ = process.communicate(timeout=BOUND_SEC)
     assert process.returncode == 130, output
     state = state_of(run)
     assert trial_of(state, "slow").state == "cancelled"
@@ -81,7 +82,7 @@ def test_ctrl_c_twice_leaves_nothing_that_a_sweep_cannot_find(tmp_path: Path) ->
     process, run = run_until_slow_works(tmp_path)
     interrupt(process)
     interrupt(process)
-    output, _ = process.communicate(timeout=90)
+    output, _ = process.communicate(timeout=BOUND_SEC)
     assert process.returncode == 130, output
     trialdeck("sweep", cwd=tmp_path)
     assert everything_labelled(run) == {}
@@ -96,7 +97,7 @@ def test_case_76_a_killed_engine_is_shown_as_stale_and_its_run_goes_on(tmp_path:
     owner = read_owner(run)
     assert owner is not None
     os.kill(owner.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=BOUND_SEC)
     reader = RunFolderReader(run)
     while reader.poll():
         pass
@@ -112,7 +113,7 @@ def test_case_76_a_killed_engine_is_shown_as_stale_and_its_run_goes_on(tmp_path:
 def test_a_run_survives_the_end_of_its_terminal(tmp_path: Path) -> None:
     process, run = run_until_slow_works(tmp_path)
     process.send_signal(signal.SIGHUP)
-    process.communicate(timeout=60)
+    process.communicate(timeout=BOUND_SEC)
     reader = RunFolderReader(run)
     reader.poll()
     assert reader.liveness() is Liveness.LIVE
@@ -127,7 +128,7 @@ def test_a_run_survives_the_end_of_its_terminal(tmp_path: Path) -> None:
 def test_case_58_a_task_that_changed_is_refused_by_resume(tmp_path: Path) -> None:
     process, run = run_until_slow_works(tmp_path)
     interrupt(process)
-    process.communicate(timeout=90)
+    process.communicate(timeout=BOUND_SEC)
     (tmp_path / "tasks" / "slow" / "tests" / "test.sh").write_text("echo 0 > /logs/verifier/reward.txt\n")
     answer = trialdeck("resume", str(run), "--plain", cwd=tmp_path)
     assert answer.returncode == 2

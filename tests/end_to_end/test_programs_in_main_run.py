@@ -19,7 +19,7 @@ from engine.models.scripted.server import ScriptedServer
 from engine.models.settings import Wire
 from engine.runs.card import read_card
 from engine.trial_state import TrialState
-from tests.end_to_end.deck import codes, labelled, only_run, state_of, trial_of, trialdeck
+from tests.end_to_end.deck import BOUND_SEC, codes, labelled, only_run, state_of, trial_of, trialdeck
 from tests.end_to_end.small_tasks import small_task
 from tests.engine.agents.capsules.real import built_capsules
 
@@ -68,7 +68,7 @@ def inspected(folder: Path) -> str:
     for container in labelled("container", only_run(folder)):
         seen += subprocess.run(["docker", "inspect", container], capture_output=True, text=True, check=True).stdout
         script = "until [ -e /tmp/here ]; do sleep 0.05; done; touch /tmp/go"
-        subprocess.run(["docker", "exec", container, "sh", "-c", script], check=True, timeout=60)
+        subprocess.run(["docker", "exec", container, "sh", "-c", script], check=True, timeout=BOUND_SEC)
     return seen
 
 

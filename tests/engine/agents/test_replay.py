@@ -65,7 +65,7 @@ class Shell:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
-                timeout=20,
+                timeout=120,
                 check=False,
             )
         shown = f"$ {command}\n"
@@ -104,7 +104,7 @@ def test_a_command_may_use_any_variables_name(shell: Shell) -> None:
 
 
 def test_a_background_process_does_not_hold_the_command(shell: Shell) -> None:
-    code, output = shell.run("sleep 60 & echo $!")
+    code, output = shell.run("sleep 600 & echo $!")
     assert code == 0
     subprocess.run(["kill", output], check=True)  # it lived on, as a server that was started would
 

@@ -21,7 +21,7 @@ from engine.events import Event, IssueRaised
 from engine.issues import Code, Issue, TrialFailed
 
 BASE_IMAGE = "debian:bookworm-slim"
-IDLE = "{image: debian:bookworm-slim, init: true, command: [sleep, '60']}"
+IDLE = "{image: debian:bookworm-slim, init: true, command: [sleep, '600']}"
 """A service of a Compose file that only lives."""
 
 
@@ -45,7 +45,7 @@ class Recorder:
     def issues(self, code: Code) -> list[Issue]:
         return [event.issue for event in self.of(IssueRaised) if event.issue.code is code]
 
-    async def wait(self, met: Callable[[], object], seconds: float = 30.0) -> None:
+    async def wait(self, met: Callable[[], object], seconds: float = 120.0) -> None:
         """Until something is true of what was emitted; fails loudly where it never is."""
         until = time.monotonic() + seconds
         while not met():

@@ -54,7 +54,7 @@ def test_an_owner_is_alive_only_as_the_very_process() -> None:
 
 
 def test_an_ended_process_is_a_dead_owner() -> None:
-    child = subprocess.Popen(["sleep", "10"])
+    child = subprocess.Popen(["sleep", "600"])
     owner = labels.owner(child.pid)
     assert labels.owner_alive(owner)
     child.kill()

@@ -22,6 +22,8 @@ from tests.engine.fake_environment import FakeProvider
 from tests.engine.tasks.task_folders import make_task
 
 ARM = ev.ArmInfo(name="a", agent="nop")
+BOUND_SEC = 120.0
+"""No run here takes so long."""
 
 
 class RunRig:
@@ -91,7 +93,7 @@ class RunRig:
 
     async def execute(self, left: Remaining | None = None) -> int:
         """One process's share of it."""
-        with anyio.fail_after(30):
+        with anyio.fail_after(BOUND_SEC):
             return await self.run(left).execute()
 
     @asynccontextmanager
@@ -102,7 +104,7 @@ class RunRig:
         async def execute() -> None:
             self.code = await run.execute()
 
-        with anyio.fail_after(30):
+        with anyio.fail_after(BOUND_SEC):
             async with anyio.create_task_group() as group:
                 group.start_soon(execute)
                 yield run

@@ -47,7 +47,7 @@ async def say(path: Path, data: bytes) -> bytes:
 
     def talk() -> bytes:
         with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(5)
+            client.settimeout(60)
             client.connect(str(path))
             client.sendall(data)
             client.shutdown(socket.SHUT_WR)
@@ -158,7 +158,7 @@ async def test_a_client_that_says_nothing_is_let_go(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(control, "ANSWER_SEC", 0.05)
     async with served(tmp_path, lambda command: {"ok": True}) as path:
         with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(5)
+            client.settimeout(60)
             client.connect(str(path))
             assert await anyio.to_thread.run_sync(client.recv, 10) == b""
 

@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[3]
 
 
 def events(folder: Path) -> list[ev.AnyEvent]:
+    if not (folder / EVENTS).exists():  # killed before it wrote any
+        return []
     return list(ev.decode_lines((folder / EVENTS).read_bytes().splitlines()))
 
 
@@ -48,7 +50,7 @@ def killed_after(folder: Path, number: int, seconds: float) -> int | None:
     before = (folder / ENGINE).stat().st_mtime_ns if (folder / ENGINE).exists() else 0
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as engine:
         began = time.monotonic()
-        while engine.poll() is None and time.monotonic() - began < 30:
+        while engine.poll() is None and time.monotonic() - began < 120:
             if (folder / ENGINE).exists() and (folder / ENGINE).stat().st_mtime_ns != before:
                 break
             time.sleep(0.002)

@@ -166,7 +166,7 @@ async def test_a_forced_end_that_hangs_ends_the_process_and_says_what_is_left(
     monkeypatch.setattr(os, "_exit", end)
     rig = RunRig(tmp_path, ("a",), arms=COMMAND)
     rig.provider.when("work", does=_spend(rig), forever=True)
-    rig.provider.hangs["agent: down"] = 0.3
+    rig.provider.hangs["agent: down"] = 2
     if fault is not None:
         rig.provider.faults["provider: remove_run"] = fault
     with pytest.raises(BaseException) as caught:

@@ -14,7 +14,7 @@ from engine.issues import Code, Severity
 from engine.log_streams import read_ranges
 from tests.engine.fake_environment import broken
 from tests.engine.trial.scripted_agent import Scripted, use
-from tests.engine.trial.trials import Rig, writes
+from tests.engine.trial.trials import LIMIT_SEC, Rig, writes
 
 pytestmark = pytest.mark.anyio
 
@@ -102,8 +102,8 @@ class LookingBack(Scripted):
 async def test_an_agent_that_looks_back_finds_what_it_left_and_nothing_of_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rig = Rig(tmp_path, "[agent]\ntimeout_sec = 0.05\n")
-    rig.provider.when("work", does=writes({"/logs/agent/session.jsonl": "{}"}), forever=True)
+    rig = Rig(tmp_path, f"[agent]\ntimeout_sec = {LIMIT_SEC}\n")
+    rig.provider.when("work", does=writes({"/logs/agent/session.jsonl": "{}"}, then_late=True), forever=True)
     found: list[bool] = []
 
     async def work(session: AgentSession) -> None:

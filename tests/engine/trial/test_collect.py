@@ -13,7 +13,7 @@ from engine.environments.environment import Transfer
 from engine.issues import Code, Phase, Severity
 from engine.trial import collect
 from tests.engine.fake_environment import broken
-from tests.engine.trial.trials import FRESH, Rig, writes
+from tests.engine.trial.trials import FRESH, Rig, late, writes
 
 pytestmark = pytest.mark.anyio
 
@@ -21,7 +21,7 @@ HOOKS = """
 [verifier]
 [[verifier.collect]]
 command = "first"
-timeout_sec = 0.05
+timeout_sec = 60
 user = "postgres"
 [[verifier.collect]]
 command = "second"
@@ -69,11 +69,11 @@ async def test_hooks_run_main_first_each_in_its_own_shell(tmp_path: Path) -> Non
 
 async def test_a_hook_out_of_time_is_a_warning_with_its_limit(tmp_path: Path) -> None:
     rig = Rig(tmp_path, HOOKS, services=("main", "db"))
-    rig.provider.when("first", forever=True)
+    rig.provider.when("first", does=late, forever=True)
     rig.scores()
     assert (await rig.trial()).passed
     issue = rig.issue(Code.ARTIFACT_COLLECT_FAILED)
-    assert "timed out" in issue.message and "limit 0.05 s" in issue.message
+    assert "timed out" in issue.message and "limit 60 s" in issue.message
     assert [event.timed_out for event in rig.of(ev.HookFinished)] == [True, False, False]
 
 

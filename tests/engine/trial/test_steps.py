@@ -11,7 +11,7 @@ from engine.issues import Code, Phase, Severity
 from engine.trial.record import StepVerdict
 from engine.trial.verify import ends_early, overall
 from tests.engine.fake_environment import Command, broken
-from tests.engine.trial.trials import FRESH, STEP_FILES, STEPS, Rig, writes
+from tests.engine.trial.trials import FRESH, LIMIT_SEC, STEP_FILES, STEPS, Rig, late, writes
 
 
 def verdict(reward: float | None, **rewards: float) -> StepVerdict:
@@ -155,9 +155,9 @@ async def test_a_step_without_a_reward_leaves_the_trial_unscored(tmp_path: Path)
 
 @pytest.mark.anyio
 async def test_a_timeout_in_a_step_shows_at_the_top_case_53(tmp_path: Path) -> None:
-    rig = Rig(tmp_path, "[agent]\ntimeout_sec = 0.05\n" + STEPS, STEP_FILES)
+    rig = Rig(tmp_path, f"[agent]\ntimeout_sec = {LIMIT_SEC}\n" + STEPS, STEP_FILES)
     rig.provider.when("work", times=1)
-    rig.provider.when("work", forever=True)
+    rig.provider.when("work", does=late, forever=True)
     rewards(rig, "1", "1")
     end = await rig.trial()
     assert (end.passed, end.timed_out) == (True, True)

@@ -17,6 +17,7 @@ from engine.trial.record import Record
 from engine.trial.trial import run_trial
 from tests.engine.fake_environment import Command, Does, FakeEnvironment, FakeProvider
 from tests.engine.tasks.task_folders import make_task
+from tests.engine.time_passing import pass_time
 
 Kind = TypeVar("Kind", bound=ev.Event)
 
@@ -110,11 +111,21 @@ class Rig:
         return found
 
 
-def writes(files: Mapping[str, str | bytes]) -> Does:
-    """A command that leaves these files."""
+LIMIT_SEC = 60.0
+
+
+def writes(files: Mapping[str, str | bytes], *, then_late: bool = False) -> Does:
+    """A command that leaves these files; `then_late`: and is then at it for longer than LIMIT_SEC."""
 
     def does(command: Command) -> None:
         for path, content in files.items():
             command.environment.write(path, content, command.service)
+        if then_late:
+            pass_time(LIMIT_SEC)
 
     return does
+
+
+def late(command: Command) -> None:
+    """A command that is at it for longer than LIMIT_SEC."""
+    pass_time(LIMIT_SEC)

@@ -196,7 +196,7 @@ def test_it_carries_the_mark_by_which_processes_of_an_agent_are_found(program: l
 
 
 def test_another_process_with_that_number_is_left_alone(program: list[str]) -> None:
-    with subprocess.Popen(["sleep", "60"]) as other:
+    with subprocess.Popen(["sleep", "600"]) as other:
         try:
             subprocess.run([*program, "--stop", str(other.pid)], check=True)
             assert other.poll() is None
