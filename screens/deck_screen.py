@@ -1,14 +1,20 @@
-"""What every screen of ours is: deaf until it is there, and once it has gone."""
+"""What every screen of ours is: deaf until it is there and once it has gone, and owner of the styles of what is on it."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen, Screen, ScreenResultType
+
+from screens.pieces import STYLES
 
 
 class DeckScreen(Screen[ScreenResultType]):
     """Keys that come in a batch can be ahead of the screen that the first of them opened, or behind the one that the
     last of them left: an action would look for parts that the screen hasn't got, or end it twice."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(STYLES)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self.is_mounted and self in self.app.screen_stack

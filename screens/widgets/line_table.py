@@ -19,7 +19,7 @@ from textual.strip import Strip
 
 from screens.actions import Action, place
 from screens.columns import GAP, Column, share
-from screens.pieces import STYLES, Pieces, fit, joined, strip, style_of
+from screens.pieces import Pieces, fit, inks, joined, strip
 
 TABLE = place(
     "table",
@@ -48,7 +48,6 @@ class LineTable(ScrollView, can_focus=True):
 
     PLACE = TABLE
     BINDINGS: ClassVar[list[BindingType]] = [*TABLE.bindings()]
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(STYLES)
     COLUMNS: Sequence[Column] = ()
     HEAD: ClassVar[int] = 1
     """Lines of the header: 1, or 0 for none."""
@@ -244,7 +243,7 @@ class LineTable(ScrollView, can_focus=True):
     def style_of(self, name: str) -> Style:
         style = self._styles.get(name)
         if style is None:
-            style = self._styles[name] = style_of(self, name) if name else self.rich_style
+            style = self._styles[name] = inks(self)(name) if name else self.rich_style
         return style
 
     def notify_style_update(self) -> None:

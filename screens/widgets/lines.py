@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from rich.style import Style
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from screens.pieces import STYLES, Pieces, spread, strip, style_of, width_of
+from screens.pieces import Pieces, inks, spread, strip, width_of
 
 Line = tuple[Pieces, Pieces]
 
 
 class Lines(Widget):
     """Subclasses make the lines for a width; `show` compares them with what stands there."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(STYLES)
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -37,20 +32,17 @@ class Lines(Widget):
         changed = [y for y, line in enumerate(lines) if not taller and line != self._lines[y]]
         self._lines = lines
         if taller:
-            self.refresh(layout=True)
+            self.refresh(layout=self.styles.auto_dimensions)  # else the screen has room for as many as ever
         else:
             self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         return len(self._lines)
 
-    def style_of(self, name: str) -> Style:
-        return style_of(self, name)
-
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         left, right = self._lines[y] if y < len(self._lines) else ([], [])
-        return strip(spread(left, right, width), self.style_of, self.rich_style)
+        return strip(spread(left, right, width), inks(self), self.rich_style)
 
     def on_resize(self) -> None:
         self.show()

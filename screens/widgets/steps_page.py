@@ -11,7 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from screens.bounded_pattern import BoundedPattern
-from screens.pieces import STYLES, Pieces, fit, strip, style_of
+from screens.pieces import Pieces, fit, inks, strip
 from screens.steps_actions import STEPS
 
 MARGIN = 2
@@ -22,7 +22,6 @@ class StepsPage(ScrollView, can_focus=True):
 
     PLACE = STEPS
     BINDINGS: ClassVar[list[BindingType]] = [*STEPS.bindings()]
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(STYLES)
     DEFAULT_CSS = """
     StepsPage {
         height: 1fr;
@@ -80,7 +79,7 @@ class StepsPage(ScrollView, can_focus=True):
         line = self._lines[row] if row < len(self._lines) else []
         hit = self.pattern is not None and bool(line) and self.pattern.search(_text(line)) is not None
         pieces = fit([("▸ " if hit else "  ", "deck--accent"), *line], self.size.width)
-        return strip(pieces, lambda name: style_of(self, name), self.rich_style)
+        return strip(pieces, inks(self), self.rich_style)
 
     def on_resize(self) -> None:
         if self.size.width != self._width:

@@ -9,6 +9,7 @@ from textual.app import App, ComposeResult
 from textual.strip import Strip
 
 from screens.columns import Column
+from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces, joined, width_of
 from screens.widgets.line_table import LineTable
 
@@ -42,6 +43,9 @@ class WordsApp(App[None]):
     def __init__(self, words: list[str]) -> None:
         super().__init__()
         self.table = Words(words)
+
+    def get_default_screen(self) -> DeckScreen[None]:
+        return DeckScreen()
 
     def compose(self) -> ComposeResult:
         yield self.table

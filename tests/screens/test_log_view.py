@@ -13,6 +13,7 @@ from textual.widgets import Input
 from textual.worker import WorkerCancelled
 
 from console.theme import THEMES, shades
+from screens.deck_screen import DeckScreen
 from screens.widgets.log_asking import SearchLine
 from screens.widgets.log_page import LogPage, LogScrollBar
 from screens.widgets.log_status import LogStatus
@@ -34,6 +35,9 @@ class OneLog(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return shades(self.current_theme)
+
+    def get_default_screen(self) -> DeckScreen[None]:
+        return DeckScreen()
 
     def compose(self) -> ComposeResult:
         yield self.view

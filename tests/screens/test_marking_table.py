@@ -9,6 +9,7 @@ from textual import events
 from textual.app import App, ComposeResult
 
 from screens.columns import Column
+from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces
 from screens.widgets.line_table import LineTable
 from screens.widgets.marking_table import MarkingTable
@@ -53,6 +54,9 @@ class NumbersApp(App[None]):
         self.table = Numbers()
         self.opened: list[str] = []
         self.told = 0
+
+    def get_default_screen(self) -> DeckScreen[None]:
+        return DeckScreen()
 
     def compose(self) -> ComposeResult:
         yield self.table

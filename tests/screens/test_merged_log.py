@@ -13,6 +13,7 @@ from textual.app import App, ComposeResult
 
 from console.theme import THEMES, shades
 from engine.layout import LogFile
+from screens.deck_screen import DeckScreen
 from screens.log_file import GrowingFile
 from screens.merged_log_file import MergedFile
 from screens.widgets.log_page import LogPage
@@ -128,6 +129,9 @@ class Several(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return shades(self.current_theme)
+
+    def get_default_screen(self) -> DeckScreen[None]:
+        return DeckScreen()
 
     def compose(self) -> ComposeResult:
         yield self.view
