@@ -46,7 +46,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="A terminal console for people who benchmark coding agents.",
+    help="A terminal console for people who benchmark coding agents. Without a command: the list of runs.",
 )
 
 
@@ -97,4 +97,5 @@ def add_commands(program: typer.Typer, names: Iterable[str]) -> None:
         if isinstance(command, typer.Typer):
             program.add_typer(command, name=name)
         else:
-            program.command(name, cls=WordedCommand)(command)
+            short = getattr(module, "SHORT_HELP", None)
+            program.command(name, cls=WordedCommand, short_help=short)(command)

@@ -5,3 +5,4 @@ from __future__ import annotations
 from console.commands.power import power
 
 plan = power
+SHORT_HELP = "The same as `power`."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -84,10 +86,27 @@ def demo(arguments: list[str], progress: Progress) -> int:
             words: tuple[str, ...] = ("watch", RECORDED)
         else:
             address = start_scripted_model(ROOT, python)
-            words = (*DEMO_RUN, "--agent", SCRIPTED_ARM.format(address), *arguments)
+            words = (*DEMO_RUN, "--agent", SCRIPTED_ARM.format(address), *runs_of_demo(arguments), *arguments)
+    if shutil.which("trialdeck") is None:
+        progress.say(f"trialdeck is in {shlex.quote(str(python.parent))}; `{activation(python)}` puts it on your PATH")
     if words[0] == "watch" and not sys.stdout.isatty():
         words = ("watch", "--plain", RECORDED)
     become([str(python.with_name("trialdeck")), *words])
+
+
+def runs_of_demo(arguments: list[str]) -> list[str]:
+    """Where somebody stands elsewhere, what is said of a run at its end must hold there, too."""
+    given = any(word.partition("=")[0] == "--runs-dir" for word in arguments)
+    return [] if given or called_from() == ROOT else ["--runs-dir", str(ROOT / "runs")]
+
+
+def activation(python: Path) -> str:
+    script = python.with_name("activate")
+    return f". {shlex.quote(str(script.relative_to(ROOT) if called_from() == ROOT else script))}"
+
+
+def called_from() -> Path:
+    return Path(os.environ.get("DEV_CALLED_FROM") or ROOT).resolve()
 
 
 def test(arguments: list[str], progress: Progress) -> int:

@@ -73,3 +73,8 @@ def test_what_may_be_left_out_stands_in_brackets_and_a_range_in_words() -> None:
 )
 def test_only_a_range_at_the_end_of_help_is_put_into_words(said: str, words: str) -> None:
     assert in_words(said) == words
+
+
+def test_two_names_of_one_command_say_so() -> None:
+    told = CliRunner().invoke(PROGRAM, ["--help"]).output
+    assert "plan      The same as `power`." in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from io import StringIO
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from console.machine.__main__ import activation, runs_of_demo
 from console.machine.command import NOT_FOUND, TIMED_OUT, run
 from console.machine.disk import require_space
 from console.machine.progress import Progress
@@ -110,3 +112,15 @@ def test_steps_are_whole_lines_without_control_codes_where_there_is_no_terminal(
     assert out.getvalue() == (
         "  making it … 12.5 s\n  breaking it … \na word between\n  breaking it … failed after 1.0 s\n"
     )
+
+
+def test_the_demo_tells_paths_that_hold_where_it_was_called_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = ROOT / ".venv" / "bin" / "python"
+    monkeypatch.setenv("DEV_CALLED_FROM", str(ROOT))
+    assert (runs_of_demo([]), activation(python)) == ([], ". .venv/bin/activate")
+    monkeypatch.setenv("DEV_CALLED_FROM", str(tmp_path))
+    assert runs_of_demo(["--attempts", "2"]) == ["--runs-dir", str(ROOT / "runs")]
+    assert runs_of_demo(["--runs-dir=there"]) == runs_of_demo(["--runs-dir", "there"]) == []
+    assert activation(python) == f". {shlex.quote(f'{ROOT}/.venv/bin/activate')}"
