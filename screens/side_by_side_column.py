@@ -21,7 +21,7 @@ from screens.source import RunSource
 from screens.trial_facts import state_pieces, summary
 from screens.trial_finds import Finds
 from screens.trial_looking import TrialLooking
-from screens.trial_pages import STEPS, TrialPages, agents_log, go_to_time, steps_and_logs
+from screens.trial_pages import STEPS, TrialPages, open_for_step, steps_and_logs
 from screens.trial_timeline import timeline
 from screens.when_filled import when_filled
 from screens.widgets.lines import Line, Lines
@@ -133,9 +133,7 @@ class TrialColumn(Vertical):
             self._look()
             return
         self.finds = event.finds
-        steps = self.pages.view_of(STEPS)
-        if isinstance(steps, StepsView) and event.finds.sessions:
-            steps.set_paths(event.finds.sessions, self.live)
+        self.pages.set_sessions(event.finds.sessions, self.live)
         self.show()
 
     # --- what is shown ---
@@ -260,13 +258,9 @@ class TrialColumn(Vertical):
 
     def on_steps_view_log_wanted(self, event: StepsView.LogWanted) -> None:
         event.stop()
-        log = agents_log(self.logs)
-        if log is None:
+        self._from_steps = open_for_step(self.logs, event.at, self.choose)
+        if not self._from_steps:
             self.notify("this trial has no log", timeout=2, markup=False)
-            return
-        view = self.choose(str(log.path))
-        self._from_steps = True
-        go_to_time(view, event.at)
 
     def back_to_steps(self) -> bool:
         """From the log that a step led to. False where none did."""

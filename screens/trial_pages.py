@@ -127,17 +127,18 @@ def _cast_page(path: Path, several: bool) -> TrialPage:
     return TrialPage(Tab(str(path), label), lambda live: CastView(path, live=live))
 
 
-def agents_log(logs: Sequence[LogFile]) -> LogFile | None:
-    """The one that a step leads to: the agent's own where there is one."""
-    return next((log for log in logs if log.kind == "agent"), logs[0] if logs else None)
-
-
-def go_to_time(view: Widget | None, at: datetime | None) -> None:
-    """In a log that was opened for a step; `at` None: the session tells no times."""
+def open_for_step(logs: Sequence[LogFile], at: datetime | None, opened: Callable[[str], Widget | None]) -> bool:
+    """The agent's own log where there is one, opened by its key, at the step's time where both tell times. False where
+    there is no log."""
+    log = next((log for log in logs if log.kind == "agent"), logs[0] if logs else None)
+    if log is None:
+        return False
+    view = opened(str(log.path))
     if view is not None and at is None:
         view.notify("this session tells no times", timeout=3, markup=False)
     elif at is not None and isinstance(view, Widget) and isinstance(view, Timed):
         when_filled(view, view.go_to_time, at)
+    return True
 
 
 class TrialPages(Container):
@@ -182,6 +183,12 @@ class TrialPages(Container):
             self._filling.begin(self.mount(view))
         self.show()
         return view
+
+    def set_sessions(self, sessions: tuple[Path, ...], live: bool) -> None:
+        """More may have been found since the steps were opened."""
+        steps = self.view_of(STEPS)
+        if isinstance(steps, StepsView) and sessions:
+            steps.set_paths(sessions, live)
 
     def show(self) -> None:
         for key, view in self._views.items():

@@ -30,9 +30,8 @@ from screens.trial_pages import (
     MERGED,
     STEPS,
     TrialPages,
-    agents_log,
-    go_to_time,
     keys_without_use,
+    open_for_step,
     pages_of,
 )
 from screens.when_filled import when_filled
@@ -178,9 +177,7 @@ class TrialScreen(PageKeys[None]):
             self._look()
             return
         self.finds = event.finds
-        steps = self.pages.view_of(STEPS)
-        if isinstance(steps, StepsView) and event.finds.sessions:
-            steps.set_paths(event.finds.sessions, self.live)
+        self.pages.set_sessions(event.finds.sessions, self.live)
         self._find_logs()
         self._show_all()
         if self._wanted_step is not None:
@@ -270,15 +267,10 @@ class TrialScreen(PageKeys[None]):
         self._show_tabs()
 
     def on_steps_view_log_wanted(self, event: StepsView.LogWanted) -> None:
-        """The agent's own log where there is one; at the step's time where both tell times."""
         event.stop()
-        log = agents_log(self.logs)
-        if log is None:
+        self._from_steps = open_for_step(self.logs, event.at, self.open_page)
+        if not self._from_steps:
             self.notify("this trial has no log", timeout=2, markup=False)
-            return
-        view = self.open_page(str(log.path))
-        self._from_steps = True
-        go_to_time(view, event.at)
 
     def action_merged(self) -> None:
         if MERGED in self.pages.keys:
