@@ -26,9 +26,9 @@ def run_name(source: RunSource) -> str:
     return clean_line(plan.name) if plan else clean_line(source.folder.name)
 
 
-def arm_names(comparing: Comparing, wide: bool) -> Pieces:
-    """`A sonnet-5.5 terminus2   B sol-6.1 terminus2   of 3 arms`."""
-    pieces: Pieces = []
+def arm_names(comparing: Comparing, wide: bool) -> list[Pieces]:
+    """`A sonnet-5.5 terminus2`, `B sol-6.1 terminus2   of 3 arms`."""
+    sides: list[Pieces] = []
     by_label = comparing.by_label
     for letter, arm in (("A", comparing.a), ("B", comparing.b)):
         if arm is None:
@@ -37,13 +37,13 @@ def arm_names(comparing: Comparing, wide: bool) -> Pieces:
         source = by_label.get(ref.run)
         state = source.state.arms.get(ref.arm) if source is not None else None
         agent, model = (state.info.agent, state.info.model) if wide and state is not None else ("", "")
-        pieces += compare_lines.arm_words(letter, arm.name, agent, model)
+        pieces = compare_lines.arm_words(letter, arm.name, agent, model)
         if len(arm.refs) > 1:
             pieces.append((f" {len(arm.refs)} runs", "deck--dim"))
-        pieces.append(("   ", ""))
+        sides.append(pieces)
     if len(comparing.arms) > 2:
-        pieces.append((f"of {len(comparing.arms)} arms", "deck--dim"))
-    return pieces
+        sides[-1].append((f"   of {len(comparing.arms)} arms", "deck--dim"))
+    return sides
 
 
 def what(comparing: Comparing, found: Comparison | None, wide: bool) -> Pieces:

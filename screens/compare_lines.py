@@ -22,6 +22,8 @@ from screens.widgets.lines import Line
 
 ROOMY = 110
 """Columns from which on table, rates and costs stand in one block."""
+BESIDE = 76
+"""Columns from which on the rates stand beside the table; below that the table is one line under them."""
 _TABLE = 40
 _TABLE_NARROW = 34
 
@@ -40,11 +42,14 @@ def head(found: Comparison, width: int, height: int, adjusted: Adjusted | None =
         numbers += [[(mcnemar_line(found), "")], [(power_line(found), "deck--dim")]]
     lines: list[Pieces] = []
     left = _TABLE if roomy else _TABLE_NARROW
-    for number in range(max(len(table), len(numbers))):
-        cells = fit(table[number] if number < len(table) else [], left)
-        lines.append([*cells, *(numbers[number] if number < len(numbers) else [])])
+    if width < BESIDE:
+        lines += [[(" ", ""), *line] for line in (*numbers, _table_in_words(found))]
+    else:
+        for number in range(max(len(table), len(numbers))):
+            cells = fit(table[number] if number < len(table) else [], left)
+            lines.append([*cells, *(numbers[number] if number < len(numbers) else [])])
     if not roomy:
-        lines.append([(" ", ""), (_short_tests(found), "deck--dim")])
+        lines.append([(" ", ""), (_short_tests(found, detects=width >= BESIDE), "deck--dim")])
     if adjusted is not None:
         holm = f"p {say.p_value(adjusted.exact)} raw, Holm-adjusted p {say.p_value(adjusted.holm)}, "
         holm += f"over {adjusted.looked_at} arms compared with A"
@@ -59,7 +64,7 @@ def head(found: Comparison, width: int, height: int, adjusted: Adjusted | None =
         lines += [[], *_sensitivity(found, width), []]
     else:
         lines += _sensitivity(found, width)
-        lines.append(_both_denominators(found))
+        lines.append(_both_denominators(found, width))
         if found.arms[0].cost_total is not None or found.arms[1].cost_total is not None:
             lines.append(_costs(found))
     lines += _notes(found, width, most=2 if height < 30 else 8)
@@ -76,6 +81,19 @@ def _table(found: Comparison, roomy: bool) -> list[Pieces]:
     ):
         rows.append([(f" {name:<11}", "deck--dim"), (f"{left:>{one},}", styles[0]), (f"{right:>{two},}", styles[1])])
     return rows
+
+
+def _table_in_words(found: Comparison) -> Pieces:
+    table = found.table
+    pieces: Pieces = []
+    for word, count, style in (
+        ("both", table.both, ""),
+        ("A only", table.a_only, "deck--strong"),
+        ("B only", table.b_only, "deck--strong"),
+        ("neither", table.neither, ""),
+    ):
+        pieces += [("   " if pieces else "", ""), (f"{word} ", "deck--dim"), (f"{count:,}", style)]
+    return pieces
 
 
 def _rate(side: str, arm: ArmSummary, roomy: bool) -> Pieces:
@@ -115,25 +133,26 @@ def _difference(found: Comparison) -> Pieces:
     return [("A − B  ", "deck--accent"), (text, "deck--strong")]
 
 
-def _short_tests(found: Comparison) -> str:
-    detects = ""
-    if found.power.detectable is not None:
-        detects = f" · detects {100 * found.power.detectable:.1f} points"
+def _short_tests(found: Comparison, *, detects: bool) -> str:
+    power = ""
+    if detects and found.power.detectable is not None:
+        power = f" · detects {100 * found.power.detectable:.1f} points"
     test = found.mcnemar
     exact, mid = say.p_value(test.exact), say.p_value(test.mid_p)
-    return f"exact McNemar p {exact} · mid-p {mid} · {test.discordant:,} discordant{detects}"
+    return f"exact McNemar p {exact} · mid-p {mid} · {test.discordant:,} discordant{power}"
 
 
-def _both_denominators(found: Comparison) -> Pieces:
+def _both_denominators(found: Comparison, width: int) -> Pieces:
+    """Of completed; of assigned beside it where there is room, since that is what the rates above say too."""
     pieces: Pieces = [(" of completed ", "deck--dim")]
     for side, arm in sides(found):
-        share = f"{arm.resolved}/{arm.completed} {say.percent(arm.rate_completed)} "
-        pieces += [(f" {side} ", "deck--accent"), (share, "")]
-    pieces.append((" of assigned ", "deck--dim"))
+        share = f"{arm.resolved:,}/{arm.completed:,} {say.percent(arm.rate_completed)}  "
+        pieces += [(f"{side} ", "deck--accent"), (share, "")]
+    both: Pieces = [*pieces, ("of assigned", "deck--dim")]
     for side, arm in sides(found):
         of_assigned = arm.resolved / arm.assigned if arm.assigned else None
-        pieces += [(f" {side} ", "deck--accent"), (say.percent(of_assigned), "")]
-    return pieces
+        both += [(f" {side} ", "deck--accent"), (say.percent(of_assigned), "")]
+    return both if width_of(both) <= width else pieces
 
 
 def _costs(found: Comparison) -> Pieces:

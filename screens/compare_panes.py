@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.analysis import wording as say
 from engine.analysis.as_text import comparison_lines, rate_line
 from engine.analysis.compare_arms import Compared
+from engine.analysis.named_rows import named
 from engine.analysis.run_differences import question_words
 from screens import compare_lines
 from screens.comparing import Worked
-from screens.pieces import Pieces
+from screens.pieces import Pieces, width_of
 from screens.widgets.lines import Line, Lines
 
 
 class Arms(Lines):
-    left: Pieces | None = None
+    """The arms side by side, and what is compared at the right; below each other where that has no room."""
+
+    sides: Sequence[Pieces] = ()
     right: Pieces | None = None
 
     def make(self, width: int) -> list[Line]:
-        return [([(" ", ""), *(self.left or [])], [*(self.right or []), (" ", "")])]
+        room = self.screen.size.width  # it goes over the whole screen, also before it knows how wide it is
+        right: Pieces = [*(self.right or []), (" ", "")]
+        beside: Pieces = [piece for side in self.sides for piece in (*side, ("   ", ""))]
+        if room >= compare_lines.BESIDE or width_of(beside) + width_of(right) < room:
+            return [([(" ", ""), *beside], right)]
+        below: list[Line] = [([(" ", ""), *side], []) for side in self.sides]
+        if below and width_of(below[-1][0]) + 2 + width_of(right) <= room:
+            return [*below[:-1], (below[-1][0], right)]
+        return [*below, ([(" ", ""), *right], [])]
 
 
 class Head(Lines):
@@ -82,33 +95,33 @@ def standing_lines(compared: Compared, width: int) -> list[str]:
 def sensitivity_lines(worked: Worked, compared: Compared, width: int) -> list[str]:
     """Every reading, then the trials that move it, the farthest movers first."""
     found = compared.found
+    narrow = width < compare_lines.BESIDE
+    room = 10 if narrow else 34  # less than any reading's name, so that it stands above its numbers
     lines = [
         *say.wrap("Every score as assigned, and as if the doubtful trials had gone otherwise.", width),
         "",
-        f"{'reading':<34}{'A':>9}{'B':>9}{'A − B':>9}   {'interval':<18}",
+        f"{'reading':<{room}}{'A':>9}{'B':>9}{'A − B':>9}   {'interval':<18}",
     ]
     for view in found.sensitivity:
         touched = f" ({say.many(view.left_out, 'pair')})" if view.left_out else ""
         touched = f" ({say.many(view.changed, 'trial')})" if view.changed else touched
-        lines.append(
-            f"{view.name + touched:<34}{say.percent(view.rate_a):>9}{say.percent(view.rate_b):>9}"
-            f"{say.points(view.difference):>9}   {say.points_range(view.low, view.high):<18}"
-        )
+        numbers = f"{say.percent(view.rate_a):>9}{say.percent(view.rate_b):>9}{say.points(view.difference):>9}"
+        numbers += f"   {say.points_range(view.low, view.high):<18}"
+        lines += named("", view.name + touched, room, numbers, width)
     lines.append("")
     for side, arm in zip("AB", found.arms, strict=True):
         bounds = f"missing all lost to all won: {say.percent_range(arm.bounds)}"
         lines += say.wrap(f"{rate_line(side, arm)}, {bounds}", width, "   ")
     if not worked.movers:
         return _fitted([*lines, "", *say.wrap(say.LABELLED, width, "  ")], width)
-    task = max(20, min(44, width - 52))
-    lines += ["", f"{'trials that move it':<{task}} side  #  cause           verdict    moves A − B by"]
+    task = 4 if narrow else max(20, min(44, width - 52))
+    lines += ["", *(("trials that move it",) if narrow else ())]
+    lines += [f"{'' if narrow else 'trials that move it':<{task}} side  #  cause           verdict    moves A − B by"]
     for mover in worked.movers:
         moves = [say.points(change) for change in dict.fromkeys((mover.low, mover.high))]
         verdict = "none" if mover.passed is None else "passed" if mover.passed else "failed"
-        lines.append(
-            f"{say.fit(mover.task, task)} {mover.side.upper():<4} {mover.attempt:>2}  {mover.cause:<15} {verdict:<9}  "
-            f"{' or '.join(moves)}"
-        )
+        numbers = f" {mover.side.upper():<4} {mover.attempt:>2}  {mover.cause:<15} {verdict:<9}  {' or '.join(moves)}"
+        lines += named("", mover.task, task, numbers, width)
     return _fitted(lines, width)
 
 

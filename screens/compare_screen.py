@@ -182,7 +182,7 @@ class CompareScreen(LiveNumbers):
         self._show_crumbs("compare")
         wide = self.size.width >= WIDE
         line = self.query_one(Arms)
-        line.left = compare_facts.arm_names(comparing, wide)
+        line.sides = compare_facts.arm_names(comparing, wide)
         line.right = compare_facts.what(comparing, self.found, wide)
         line.show()
         self.query_one(Head).show()

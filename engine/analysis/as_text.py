@@ -56,9 +56,9 @@ def card_warnings(found: Comparison) -> list[str]:
 
 
 def what_was_compared(found: Comparison) -> str:
-    most = max(arm.attempts_per_task for arm in found.arms)
-    attempts = "first attempts" if found.attempts == "first" else f"{say.many(most, 'attempt')} each"
-    return f"{say.many(found.tasks, 'task')}, {attempts}"
+    a, b = (arm.attempts_per_task for arm in found.arms)
+    attempts = f"{say.many(a, 'attempt')} each" if a == b else f"A {say.many(a, 'attempt')}, B {b:,}"
+    return f"{say.many(found.tasks, 'task')}, {'first attempts' if found.attempts == 'first' else attempts}"
 
 
 def rate_line(side: str, arm: ArmSummary) -> str:

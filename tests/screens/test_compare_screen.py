@@ -84,6 +84,22 @@ async def test_the_worked_example_reads_as_published(tmp_path: Path, size: tuple
         assert all(len(line) <= size[0] for line in screen_lines(app))
 
 
+async def test_at_sixty_columns_no_number_that_decides_is_cut(tmp_path: Path) -> None:
+    events = verdicts(50, 20, 10, 20, 2.0, 1.2)
+    async with compared(tmp_path / "run", events, (60, 20)) as (app, pilot, _screen):
+        text = screen_text(app)
+        assert "both 50   A only 20   B only 10   neither 20" in text
+        assert "A − B  +10.0 points" in text and "exact McNemar p 0.099" in text
+        numbers = [line for line in screen_lines(app) if "%" in line or "points" in line]
+        assert len(numbers) >= 4 and not [line for line in numbers if line.rstrip().endswith("…")]
+        assert f"A {A}" in text and f"B {B}" in text
+        await pilot.press("s")
+        await pilot.pause()
+        lines = screen_lines(app)
+        at = next(y for y, line in enumerate(lines) if "infrastructure excluded" in line)
+        assert " to " in lines[at + 1] and not lines[at + 1].rstrip().endswith("…")
+
+
 async def test_an_unknown_cost_makes_a_lower_bound_and_never_a_zero(tmp_path: Path) -> None:
     events = verdicts(2, 1, 0, 0, None, 1.0)
     events = [

@@ -58,6 +58,14 @@ def test_a_narrower_terminal_gets_80_columns() -> None:
     assert comparison_lines(mockup(), 40) == comparison_lines(mockup(), 80)
 
 
+def test_arms_with_other_numbers_of_attempts_are_not_said_to_have_the_same() -> None:
+    a = [trial(f"t{task}", task > 1, arm="a", attempt=attempt) for task in range(4) for attempt in (1, 2, 3)]
+    found = compare(a, [trial(f"t{task}", True, arm="b") for task in range(4)])
+    assert comparison_lines(found, 80)[1] == "4 tasks, A 3 attempts, B 1"
+    first = compare(a, [trial(f"t{task}", True, arm="b") for task in range(4)], attempts="first")
+    assert comparison_lines(first, 80)[1] == "4 tasks, first attempts"
+
+
 def test_both_denominators_and_the_bounds_are_always_there() -> None:
     found = compare(arm("a", [True] * 4 + [False] * 2 + [None] * 4), arm("b", [True] * 10))
     text = "\n".join(comparison_lines(found))
