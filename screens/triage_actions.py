@@ -10,6 +10,11 @@ _CAUSES = tuple(
     for entry in CAUSE_KEYS
 )
 
+_HELP = Action(
+    name="help_here", keys=("f1", "H"), label="help", help="List the keys of where you are", footer=88, palette=False
+)
+"""`?` is a cause here."""
+
 TRIAGE = place(
     "triage",
     "Triage",
@@ -57,14 +62,7 @@ TRIAGE = place(
         label="write",
         help="Write again what could not be written, or was taken out of the file of labels",
     ),
-    Action(
-        name="help_here",
-        keys=("f1", "H"),
-        label="help",
-        help="List the keys of where you are",
-        footer=88,
-        palette=False,
-    ),
+    _HELP,
     Action(
         name="step_back",
         keys=("escape",),
@@ -106,14 +104,7 @@ DISAGREEMENTS = place(
     Action(name="note", keys=("n",), label="note", help="Write a note to go with the decision", footer=78),
     Action(name="undo", keys=("u",), label="undo", help="Take back what you decided last", footer=76),
     Action(name="open", keys=("enter",), label="in triage", help="Look at the trial in triage", footer=74),
-    Action(
-        name="help_here",
-        keys=("f1", "H"),
-        label="help",
-        help="List the keys of where you are",
-        footer=88,
-        palette=False,
-    ),
+    _HELP,
     Action(name="step_back", keys=("escape",), label="back", help="Back to triage", palette=False, footer=70),
 )
 
