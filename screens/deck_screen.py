@@ -1,4 +1,4 @@
-"""What every screen of ours is: deaf until it is there and once it has gone, and owner of the styles of what is on it."""
+"""What every screen of ours is: deaf until it is there and once it has gone; it has the styles of all that it shows."""
 
 from __future__ import annotations
 
