@@ -12,7 +12,7 @@ from typing import Any
 
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys
 
-from console.settings import SettingsInvalid
+from console.settings import SettingsInvalid, dotted
 from engine.text import clean_line
 from screens.actions import KEY_NAMES, Place, all_places, key_text
 
@@ -41,7 +41,7 @@ def own_keymap(told: Mapping[str, Any], file: Path) -> dict[str, tuple[str, ...]
     places = load_places()
     names = {place.id_of(action): (place, action) for place in places.values() for action in place.actions}
     own: dict[str, tuple[str, ...]] = {}
-    for name, value in _flat(told).items():
+    for name, value in dotted(told).items():
         where = f"{file}: `keys.{clean_line(name)}`"
         if name not in names:
             place = places.get(name.partition(".")[0])
@@ -83,17 +83,6 @@ def _check_clashes(own: Mapping[str, tuple[str, ...]], places: Mapping[str, Plac
                     f"{file}: `keys.{changed}`: {key_text(key)} is also the key of {rest}; "
                     f"choose another one, or give {rest} another one as well"
                 )
-
-
-def _flat(told: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """`"run.filter" = …` and `[keys.run]` with `filter = …` say the same."""
-    found: dict[str, Any] = {}
-    for name, value in told.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{before}{name}.")
-        else:
-            found[before + name] = value
-    return found
 
 
 def _key_name(text: str, where: str) -> str:

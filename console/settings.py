@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -114,16 +115,17 @@ def origins(path: Path | None = None) -> frozenset[str]:
         told = tomllib.loads((path or settings_file()).read_bytes().decode("utf-8"))
     except (OSError, ValueError):
         return frozenset()
-    return frozenset(_dotted(told))
+    return frozenset(dotted(told))
 
 
-def _dotted(table: dict[str, Any], before: str = "") -> list[str]:
-    found = []
-    for key, value in table.items():
-        if isinstance(value, dict):
-            found += _dotted(value, f"{before}{key}.")
+def dotted(told: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Values by their dotted names: `"run.filter" = …` and `[run]` with `filter = …` say the same."""
+    found: dict[str, Any] = {}
+    for name, value in told.items():
+        if isinstance(value, Mapping):
+            found |= dotted(value, f"{before}{name}.")
         else:
-            found.append(before + key)
+            found[before + name] = value
     return found
 
 

@@ -43,14 +43,14 @@ def settings(
 
 
 def _list_values(out: Out, found: msgspec.Struct) -> None:
-    from console.settings import origins
+    from console.settings import dotted, origins
     from engine.triage.who import VARIABLE, who_am_i
     from engine.user_places import settings_file
 
     path = settings_file()
     out.line(f"{path}{'' if path.is_file() else ' (not there; `trialdeck settings --init` writes it)'}")
     told = origins(path)
-    values = _flat(msgspec.to_builtins(found))
+    values = dotted(msgspec.to_builtins(found))
     wide = max(map(len, values))
     for name, value in values.items():
         out.line(f"  {name.ljust(wide)}  {_shown(value).ljust(24)}  {'file' if name in told else 'default'}")
@@ -69,16 +69,6 @@ def _list_keys(out: Out, own: dict[str, Any]) -> None:
             name = place.id_of(action)
             mark = "*" if name in changed else " "
             out.line(f" {mark} {name:<32}  {keys_text(place, action, changed):<14}  {action.help}")
-
-
-def _flat(table: dict[str, Any], before: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in table.items():
-        if isinstance(value, dict):
-            found |= _flat(value, f"{before}{name}.")
-        else:
-            found[before + name] = value
-    return found
 
 
 def _shown(value: Any) -> str:
