@@ -25,10 +25,10 @@ from engine.runs.host import HOST_SAMPLE_SEC, free_space, sample_host
 from engine.runs.open_files import more_than_fit
 from engine.runs.outage import Outage
 from engine.runs.plan import Plan, PlannedTrial
-from engine.runs.pull_stop import PullStop
 from engine.runs.rerun import want_again
 from engine.runs.resume import set_one_aside
 from engine.runs.spend_cap import SpendCap
+from engine.runs.start_stop import StartStop
 from engine.trial.engine_fault import engine_fault, traceback_of
 from engine.trial.job import TrialJob
 from engine.trial.trial import run_trial
@@ -76,7 +76,7 @@ class Run:
         self._reason = ""
         self._disk_was_full = False
         self._unwritable = False
-        self._pulls = PullStop()
+        self._starts = StartStop()
         self._outage = Outage(provider.answers, lambda issue: log.append(ev.RunIssue(issue=issue)), self.wake)
         self._cap = SpendCap(card.conduct.max_cost_usd)
         self._began = time.monotonic()
@@ -251,8 +251,8 @@ class Run:
         left = len(self.queue)
         if issue := self._cap.reached(self.log.state, left) if left else None:
             what = "the cost limit is reached"
-        elif issue := self._pulls.reached(left):
-            what, self._reason = "the images of most trials can't be had", "images can't be had"
+        elif issue := self._starts.reached(left):
+            what = self._reason = self._starts.why
         elif issue := self._outage.reached(left):
             what, self._reason = self._outage.why, "Docker can't be reached"
         else:
@@ -316,7 +316,7 @@ class Run:
                     self.log.append(record.finished)
                     self.log.sync()
                     self._store(lambda: self.harbor.trial_finished(name))
-                self._pulls.trial_ended(self.log.state.trials[name].issues)
+                self._starts.trial_ended(self.log.state.trials[name].issues)
                 if (blind := self._cap.blind(self.log.state.trials[name])) is not None:
                     self.log.append(ev.RunIssue(issue=blind))
         except Exception as error:  # a fault of ours in one trial must not end the others
