@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
-from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.command import CommandPalette
@@ -28,6 +27,7 @@ from console.open_sources import OpenSources, TooManyOpen
 from console.palette import DeckCommands, DeckPalette
 from console.runs_dir import RUNS_DIR
 from console.theme import NO_COLOUR_THEME, TERMINAL_THEME, THEMES, shades
+from console.tmux_clipboard import TmuxClipboard
 from engine.events import now as wall_clock
 from engine.readers.reader import Liveness
 from engine.readers.replayed import Replay
@@ -56,7 +56,7 @@ ROOT = 2
 """Screens on the stack where nothing is left to go back to: Textual's own blank one, and the first of ours."""
 
 
-class TrialDeckApp(App[None]):
+class TrialDeckApp(TmuxClipboard):
     """With a run folder it opens that run, without one the list of runs.
 
     `started_here`: this console started the run, so Ctrl-C asks what is to become of it, the comparison opens by
