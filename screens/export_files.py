@@ -16,11 +16,16 @@ Render = Callable[[Sequence[str]], Mapping[str, bytes]]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Files `folder/name.<format>`."""
+    """Files `folder/name.<format>`. `replacing`: also where there are some of that name."""
 
     folder: Path
     name: str
     formats: tuple[str, ...]
+    replacing: bool = False
+
+
+class AlreadyThere(Exception):
+    """Nothing was written. The message names the files that would be replaced."""
 
 
 def default_folder(runs: Sequence[OpenedRun]) -> Path:
@@ -29,12 +34,16 @@ def default_folder(runs: Sequence[OpenedRun]) -> Path:
 
 
 def write_files(wanted: Wanted, foreign: Sequence[Path], render: Render) -> list[Path]:
-    """Call it in a thread. Raises OSError, and ValueError for a folder inside of another system's run."""
+    """Call it in a thread. Raises OSError, AlreadyThere, and ValueError for a folder inside of another system's run."""
     folder = wanted.folder.expanduser()
     refuse_foreign(folder, foreign)
+    paths = {ending: folder / f"{wanted.name}.{ending}" for ending in wanted.formats}
+    there = [path.name for path in paths.values() if path.exists()]
+    if there and not wanted.replacing:
+        raise AlreadyThere(", ".join(there))
     written = []
     for ending, content in render(wanted.formats).items():
-        path = folder / f"{wanted.name}.{ending}"
+        path = paths[ending]
         replace(path, content)
         written.append(path)
     return written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,20 @@ from textual.message import Message
 from textual.screen import Screen
 
 from engine.text import clean_line
-from screens.export_files import Render, Wanted, default_folder, write_files
+from screens.export_files import AlreadyThere, Render, Wanted, default_folder, write_files
+from screens.question_screen import Answer, QuestionScreen
 from screens.read_only import refused
 from screens.source import RunSource
 
 
 class Exported(Message):
-    def __init__(self, text: str, *, failed: bool) -> None:
+    """`asked`: nothing was written, since there are files of that name; `text` names them."""
+
+    def __init__(self, text: str, *, failed: bool, asked: Callable[[], None] | None = None) -> None:
         super().__init__()
         self.text = text
         self.failed = failed
+        self.asked = asked
 
 
 class Exporting:
@@ -52,11 +57,14 @@ class Exporting:
         if wanted is not None and render is not None:
             foreign = [source.folder for source in sources if not source.run.ours]
             job = partial(write_files, wanted, foreign, render)
-            self._screen.run_worker(partial(self._write, job, wanted.folder), thread=True, group="export")
+            again = partial(self._to, sources, replace(wanted, replacing=True))
+            self._screen.run_worker(partial(self._write, job, wanted.folder, again), thread=True, group="export")
 
-    def _write(self, job: Callable[[], list[Path]], folder: Path) -> None:
+    def _write(self, job: Callable[[], list[Path]], folder: Path, again: Callable[[], None]) -> None:
         try:
             names = ", ".join(path.name for path in job())
+        except AlreadyThere as error:
+            self._screen.post_message(Exported(str(error), failed=True, asked=again))
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             self._screen.post_message(Exported(f"not written: {why} ({folder})", failed=True))
@@ -64,4 +72,9 @@ class Exporting:
             self._screen.post_message(Exported(f"{names} written to {folder}", failed=False))
 
     def tell(self, event: Exported) -> None:
+        if (again := event.asked) is not None:
+            answer = Answer("y", "write anew over what is there", "yes")
+            question = QuestionScreen("There are files of that name", clean_line(event.text), answer)
+            self._screen.app.push_screen(question, lambda answer: again() if answer else None)
+            return
         self._screen.notify(clean_line(event.text), severity="error" if event.failed else "information", markup=False)

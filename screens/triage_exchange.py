@@ -18,15 +18,19 @@ Format = Literal["csv", "json"]
 
 @dataclass(frozen=True)
 class Exchanged:
-    """`problem` is empty where it went well; `incoming` is what an import found."""
+    """`problem` is empty where it went well; `incoming` is what an import found; `there`: nothing was written, since
+    there is such a file."""
 
     said: str = ""
     problem: str = ""
     incoming: Incoming | None = None
+    there: Path | None = None
 
 
-def export_labels(book: LabelBook, run: str, path: Path, kind: Format) -> Exchanged:
-    """The whole file or none of it."""
+def export_labels(book: LabelBook, run: str, path: Path, kind: Format, *, replacing: bool = False) -> Exchanged:
+    """The whole file or none of it; in place of another one only where that is said."""
+    if path.is_file() and not replacing:
+        return Exchanged(there=path)
     try:
         data = labels_as_csv(book).encode("utf-8", "backslashreplace") if kind == "csv" else labels_as_json(book, run)
         write_atomically(path, data)

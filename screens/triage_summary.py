@@ -18,6 +18,7 @@ from engine.triage.label_book import LabelBook
 from screens import format as fmt
 from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces
+from screens.question_screen import Answer, QuestionScreen
 from screens.read_only import refused
 from screens.source import RunSource
 from screens.triage_actions import SUMMARY
@@ -122,11 +123,13 @@ class SummaryScreen(DeckScreen[None]):
     # --- what a person does ---
 
     def action_export(self, kind: Format) -> None:
-        if refused(self.app):
-            return
+        if not refused(self.app):
+            self._export(kind)
+
+    def _export(self, kind: Format, *, replacing: bool = False) -> None:
         path = export_path(self.source.folder, self.source.run.ours, kind)
         book = LabelBook(self.desk.records())  # a copy: the thread must not read what changes
-        self._in_thread(partial(export_labels, book, self.desk.identity, path, kind))
+        self._in_thread(partial(export_labels, book, self.desk.identity, path, kind, replacing=replacing))
 
     def action_import_labels(self) -> None:
         if refused(self.app, "no label is taken in"):
@@ -149,7 +152,9 @@ class SummaryScreen(DeckScreen[None]):
 
     def on_summary_screen_done(self, event: Done) -> None:
         result = event.result
-        if result.problem:
+        if result.there is not None:
+            self._ask_to_replace(result.there)
+        elif result.problem:
             self._say(f"! {result.problem}", "deck--bad")
         elif result.incoming is None:
             named = "; arms are named in it" if self.cover.on else ""
@@ -163,6 +168,12 @@ class SummaryScreen(DeckScreen[None]):
             if incoming.other_runs:
                 words.append("made on another run")
             self._say(", ".join(words), "deck--warn" if incoming.unknown or incoming.other_runs else "deck--good")
+
+    def _ask_to_replace(self, path: Path) -> None:
+        kind: Format = "csv" if path.suffix == ".csv" else "json"
+        answer = Answer("y", "write anew over what is there", "yes")
+        question = QuestionScreen("There is a file of that name", self.cover.text(str(path)), answer)
+        self.app.push_screen(question, lambda given: self._export(kind, replacing=True) if given else None)
 
     def action_disagreements(self) -> None:
         from screens.triage_disagreements import DisagreementsScreen

@@ -175,6 +175,24 @@ async def test_export_writes_whole_files_and_says_where(tmp_path: Path) -> None:
         assert not list(folder.glob(".comparison*"))
 
 
+async def test_before_an_export_replaces_files_it_is_asked_which(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    async with compared(folder, verdicts(2, 1, 1, 1, 1.0, 1.0)) as (app, pilot, screen):
+        mine = folder / "comparison.md"
+        mine.write_text("somebody's own")
+        for answer in ("escape", "y"):
+            await pilot.press("e")
+            await until(pilot, lambda: "Export the comparison" in screen_text(app), "what and where is asked")
+            await pilot.press("enter")
+            await until(pilot, lambda: "There are files of that name" in screen_text(app), "it is asked")
+            assert "comparison.md" in screen_text(app) and mine.read_text() == "somebody's own"
+            assert not (folder / "comparison.json").exists()
+            await pilot.press(answer)
+            await until(pilot, lambda: app.screen is screen, "it is answered")
+        await until(pilot, lambda: any("written to" in said.message for said in app._notifications), "it is said")
+        assert mine.read_text().startswith("## ") and (folder / "comparison.json").exists()
+
+
 async def test_an_export_goes_to_the_folder_asked_for_and_esc_writes_nothing(tmp_path: Path) -> None:
     async with compared(tmp_path / "run", verdicts(2, 1, 1, 1, 1.0, 1.0)) as (app, pilot, _screen):
         await pilot.press("e", "escape", "e", "1", "tab")

@@ -131,6 +131,24 @@ async def test_labels_go_out_and_come_in_again_once(run: Path, tmp_path: Path, k
     assert len(labels_in(other)) == 2
 
 
+async def test_before_an_export_replaces_a_file_it_is_asked(run: Path) -> None:
+    mine = run / "labels.csv"
+    mine.write_text("somebody's own")
+    async with triage_opened(run) as (app, pilot, screen):
+        await pilot.press("i", "S")
+        await written(pilot, screen)
+        await pilot.press("c")
+        await until(pilot, lambda: "There is a file of that name" in screen_text(app))
+        await pilot.press("escape")
+        await settle(pilot)
+        assert mine.read_text() == "somebody's own"
+        await pilot.press("c")
+        await until(pilot, lambda: "There is a file of that name" in screen_text(app))
+        await pilot.press("y")
+        await until(pilot, lambda: "1 record written to" in screen_text(app))
+        assert "infrastructure" in mine.read_text()
+
+
 async def test_an_import_that_is_wrong_says_where_and_takes_nothing_in(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
