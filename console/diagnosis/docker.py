@@ -65,7 +65,11 @@ def _unreachable(message: str) -> Check:
 
 
 def check_engine(endpoint: str, facts: DockerFacts) -> Check:
-    where = "on this host" if facts.local else "not on this host: samples come from its stats API"
+    elsewhere = (
+        "taken to be on another host (its own socket is not what leads there): samples come from its stats API, and "
+        "agents in main can't call their models"
+    )
+    where = "on this host" if facts.local else elsewhere
     return ok(
         "Docker engine",
         f"{facts.version} (API {facts.api_version}) at {endpoint}, {where}; {facts.operating_system}, "

@@ -181,7 +181,8 @@ class _Trial:
         if not await self.provider.mounts_host_folders():
             if traits.needs_gateway:
                 message = (
-                    f"agent {traits.name} reaches its model through a folder of this host, and Docker is elsewhere"
+                    f"agent {traits.name} reaches its model through a folder of this host, and the Docker engine is "
+                    "elsewhere, or not reached by its own socket: unset DOCKER_HOST where it runs on this host"
                 )
                 raise TrialFailed(Issue(Severity.FATAL, Phase.PREPARE, Code.AGENT_UNAVAILABLE, message))
             return spec
