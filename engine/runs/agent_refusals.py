@@ -83,8 +83,8 @@ def _problems(arm: ArmInfo, traits: AgentTraits, environ: Mapping[str, str], hos
     if traits.needs_gateway and host.elsewhere:
         yield unavailable(
             f"arm {arm.name}: {arm.agent} calls its model from within main, through a socket of this host that is "
-            "mounted there; the Docker engine is on another host, or what leads to it is not its own socket, so that it "
-            "may not find that one",
+            "mounted there; the Docker engine is on another host, or its own socket is not what leads to it, so it may "
+            "not find that one",
             "run trialdeck on the engine's host, with DOCKER_HOST unset or naming the engine's own socket, or take an "
             "agent that works from this one (`trialdeck agents`)",
         )

@@ -89,8 +89,7 @@ def settle(rendered: Definition, spec: EnvironmentSpec, project: str) -> Settled
     _limits(services[MAIN], spec)
     for service in services.values():
         _cap(service, spec)
-        if not service.get("pids_limit") and not _deploy_limits(service).get("pids"):
-            service["pids_limit"] = MOST_PROCESSES
+        _limit_processes(service)
     _binds(services[MAIN], spec)
     build, built = _builds(definition, spec)
     images = tuple(
@@ -172,6 +171,14 @@ def _cut_off(definition: Definition) -> None:
         network["internal"] = True
         if network.get("driver") in (None, "", "bridge"):
             network["driver_opts"] = {**(network.get("driver_opts") or {}), INHIBIT_GATEWAY: "true"}
+
+
+def _limit_processes(service: Definition) -> None:
+    """Where the task set none. Beside limits for its deployment Compose takes the number only among those."""
+    limits = _deploy_limits(service)
+    if not service.get("pids_limit") and not limits.get("pids"):
+        place, key = (limits, "pids") if limits else (service, "pids_limit")
+        place[key] = MOST_PROCESSES
 
 
 def _deploy_limits(service: Definition) -> Definition:

@@ -231,3 +231,12 @@ def test_no_service_may_take_all_process_numbers_of_the_host_unless_the_task_say
     result = settled({"db": {"image": "x"}, **services})
     limits = {name: service.get("pids_limit") for name, service in result.definition["services"].items()}
     assert limits == {"main": MOST_PROCESSES, "db": MOST_PROCESSES, "own": -1, "deployed": None}
+
+
+def test_beside_limits_of_a_deployment_the_number_of_processes_stands_among_them() -> None:
+    """Compose refuses a project that has the one and not the other."""
+    limits = {"memory": "268435456"}
+    result = settled({"db": {"image": "x", "deploy": {"resources": {"limits": limits}}}})
+    db = result.definition["services"]["db"]
+    assert "pids_limit" not in db
+    assert db["deploy"]["resources"]["limits"] == {**limits, "pids": MOST_PROCESSES}
