@@ -12,7 +12,6 @@ from engine.tasks.task_set import TaskSet
 from engine.tasks.verifier_image import verifier_image
 from engine.text import clean_line
 from screens.format import count
-from screens.pieces import cells
 
 LEAST_NAME = 34
 
@@ -41,16 +40,24 @@ def plan_lines(
     yield ""
     tasks_that_run = [(task, task.task) for task in plan.tasks if task.task is not None and not task.refused]
     names = [clean_line(planned.id) for planned, _ in tasks_that_run]
-    wide = max([LEAST_NAME, *map(cells, names)])
+    wide = max([LEAST_NAME, *map(_cells, names)])
     yield f"{'task':<{wide}} {'cpus':>5} {'MiB':>7} {'agent s':>8} {'verify s':>8}  images"
     for name, (planned, task) in zip(names, tasks_that_run, strict=True):
-        yield f"{name}{' ' * (wide - cells(name))} {_task_numbers(planned, task, timeout_factor)}"
+        yield f"{name}{' ' * (wide - _cells(name))} {_task_numbers(planned, task, timeout_factor)}"
     if refused := refusal_lines(plan):
         yield from ("", "refused", *(f"  {line}" for line in refused))
     yield from _notes("warnings", [(task.id, issue.message) for task in plan.tasks for issue in task.warnings])
     yield from ("", "order") if runnable else ("", "nothing can be run")
     for trial in runnable:
         yield f"{trial.position:>5}  {clean_line(trial.task.id)} · {trial.arm.name} · attempt {trial.attempt}"
+
+
+def _cells(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # here: most plans need no table of widths
+
+    return cell_len(text)
 
 
 def arm_text(arm: ArmInfo) -> str:
