@@ -148,7 +148,7 @@ def test_limits_are_written_in_the_spelling_that_the_task_uses() -> None:
     """Compose refuses `cpus` beside `deploy.resources.limits`."""
     own = {"image": "x", "deploy": {"resources": {"limits": {"memory": "64"}}}}
     made = main(settled({"main": own}, memory_mb=100, cpus=0.5))
-    assert made["deploy"]["resources"]["limits"] == {"memory": "64", "cpus": 0.5}
+    assert made["deploy"]["resources"]["limits"] == {"memory": "64", "cpus": 0.5, "pids": MOST_PROCESSES}
     assert "cpus" not in made
     assert "mem_limit" not in made
 
@@ -167,7 +167,11 @@ def test_a_smaller_host_caps_every_service_that_wants_more() -> None:
     services = result.definition["services"]
     assert services["main"]["cpus"] == 2
     assert (services["db"]["cpus"], services["db"]["mem_limit"]) == (2, str(1 << 30))
-    assert services["queue"]["deploy"]["resources"]["limits"] == {"cpus": 2, "memory": "1048576"}
+    assert services["queue"]["deploy"]["resources"]["limits"] == {
+        "cpus": 2,
+        "memory": "1048576",
+        "pids": MOST_PROCESSES,
+    }
 
 
 def test_bound_folders_of_ours_win_over_the_tasks() -> None:
