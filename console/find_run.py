@@ -10,7 +10,7 @@ from pathlib import Path
 
 from console.errors import Unusable
 from console.runs_dir import RUNS_DIR
-from engine.layout import EVENTS
+from engine.layout import EVENTS, name_of_folder
 from engine.readers.found_runs import found_runs
 from engine.readers.open_run import FORMATS, recognise
 from engine.readers.run_folder import TRIALDECK
@@ -23,7 +23,8 @@ _SHOWN = 5
 
 def find_run(text: str, runs_dir: Path = RUNS_DIR) -> Path:
     """`text` is a run's folder (or a report: a file), its name in `runs_dir`, the beginning of one (with or without its
-    time), or `last`: the run that something happened in last. Raises Unusable with what it might have meant.
+    time), what the run was called (`--name`), or `last`: the run that something happened in last. Raises Unusable with
+    what it might have meant.
     """
     folder = Path(text).expanduser()
     if ("/" in text or text in (".", "..")) or recognise(folder) is not None:
@@ -41,6 +42,7 @@ def find_run(text: str, runs_dir: Path = RUNS_DIR) -> Path:
     for matches in (
         [name for name in runs if name.startswith(text)],
         [name for name in runs if own_name(name) == text],
+        [name for name in runs if own_name(name) == name_of_folder(text)],
         [name for name in runs if own_name(name).startswith(text)],
     ):
         if len(matches) == 1:

@@ -21,6 +21,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -92,3 +93,8 @@ def trial_logs(trial_folder: Path) -> list[LogFile]:
 def _verifier_order(path: Path) -> tuple[bool, bool, str]:
     """What the tests printed comes first, reports for machines last."""
     return path.suffix == ".json", path.stem != "test-stdout", path.name
+
+
+def name_of_folder(name: str) -> str:
+    """What a run's name is in the name of its folder."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "run"

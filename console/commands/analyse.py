@@ -49,7 +49,8 @@ def analyse(
         str,
         typer.Option(
             metavar="FILE",
-            help="What came after, a CSV file: task, arm, attempt, review_minutes, reworked, reopened, abstained.",
+            help="What came after, a CSV file: task, arm, attempt, review_minutes, reworked (yes or no), reopened (how "
+            "often), abstained (yes or no).",
         ),
     ] = "",
     sessions: Annotated[

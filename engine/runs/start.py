@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from engine import events as ev
-from engine.layout import ENGINE_LOG
+from engine.layout import ENGINE_LOG, name_of_folder
 from engine.runs.card import Amendment, RunCard, write_card
 
 PROCESS = (sys.executable, "-P", "-m", "engine.runs.process")
@@ -29,7 +28,7 @@ class FolderUnusable(Exception):
 def new_run_folder(runs: Path, name: str) -> Path:
     """A folder of its own for a run, named after it and its time; made, with mode 0700 inside the runs folder."""
     stamp = ev.now().astimezone().strftime("%Y-%m-%d__%H-%M-%S")
-    base = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "run"
+    base = name_of_folder(name)
     try:
         runs.mkdir(parents=True, exist_ok=True)
         for number in range(1, 1000):

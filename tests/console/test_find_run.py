@@ -30,6 +30,7 @@ def runs(tmp_path: Path) -> Path:
         ("red", NAMES[2]),
         ("sonnet", NAMES[0]),  # all of one name, the beginning of another
         ("sonnet-a", NAMES[1]),
+        ("sonnet again!", NAMES[1]),  # as it was called
         ("last", NAMES[0]),  # by its last event, not by its name
     ],
 )
