@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 
 from engine import events as ev
+from engine.issues import Code
 from engine.runs.card import CardTask, Conduct, RunCard
 from engine.runs.event_log import EventLog
 from engine.runs.plan import Plan, make_plan
@@ -22,6 +23,10 @@ from tests.engine.fake_environment import FakeProvider
 from tests.engine.tasks.task_folders import make_task
 
 ARM = ev.ArmInfo(name="a", agent="nop")
+COMMAND = (ev.ArmInfo(name="a", agent="command", parameters={"run": "work"}),)
+"""Its agent runs `work`, which the provider says what it does."""
+REWARD = {"/logs/verifier/reward.txt": "1"}
+SIX = tuple("abcdef")
 BOUND_SEC = 120.0
 """No run here takes so long."""
 
@@ -117,3 +122,8 @@ class RunRig:
     def told(self) -> list[str]:
         """What was said of the whole run."""
         return [issue.message for issue in self.state.run_issues]
+
+
+def codes(rig: RunRig) -> list[Code]:
+    """Of the issues of the run itself."""
+    return [issue.code for issue in rig.state.run_issues]

@@ -10,13 +10,12 @@ from engine.issues import Code, Issue, Phase, Severity
 from engine.runs import outage as outage_module
 from engine.runs.outage import Outage
 from tests.engine.fake_environment import broken
-from tests.engine.runs.runs import RunRig
+from tests.engine.runs.runs import REWARD, RunRig
 from tests.engine.trial.trials import writes
 
 pytestmark = pytest.mark.anyio
 
 GONE = "the connection to the daemon broke: tcp://h:1 (from DOCKER_HOST): connection refused, nobody listens there"
-REWARD = {"/logs/verifier/reward.txt": "1"}
 FIVE = tuple("abcde")
 
 

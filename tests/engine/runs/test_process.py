@@ -30,8 +30,7 @@ from engine.runs.event_log import EventLog
 from engine.runs.start import amended
 from engine.state import RunState
 from tests.engine.fake_environment import Command, FakeProvider, broken
-from tests.engine.runs.runs import RunRig
-from tests.engine.runs.test_run_loop import COMMAND, REWARD
+from tests.engine.runs.runs import COMMAND, REWARD, RunRig
 from tests.engine.trial.trials import writes
 
 

@@ -15,11 +15,10 @@ from engine.runs.resume import only_reruns, remaining, set_aside
 from engine.triage.causes import Cause
 from engine.trial_state import FAILED, INTERRUPTED, PASSED, UNSCORED
 from tests.engine.run_events import finished, started
-from tests.engine.runs.runs import RunRig
+from tests.engine.runs.runs import REWARD, RunRig
 from tests.engine.trial.trials import writes
 
 ARMS = (ev.ArmInfo(name="a", agent="nop"), ev.ArmInfo(name="b", agent="nop"))
-REWARD = {"/logs/verifier/reward.txt": "1"}
 POLICY = RetryPolicy()
 
 

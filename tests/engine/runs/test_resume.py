@@ -11,10 +11,8 @@ from engine.issues import Code
 from engine.runs.resume import Remaining, remaining, set_aside
 from engine.trial_state import CANCELLED, INTERRUPTED, QUEUED
 from tests.engine.run_events import finished, issue, started
-from tests.engine.runs.runs import RunRig
+from tests.engine.runs.runs import REWARD, RunRig
 from tests.engine.trial.trials import writes
-
-REWARD = {"/logs/verifier/reward.txt": "1"}
 
 
 def left_of(rig: RunRig) -> Remaining:
