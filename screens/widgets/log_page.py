@@ -42,8 +42,8 @@ class LogPage(Widget, can_focus=True):
     LogPage {
         height: 1fr;
         width: 1fr;
-        & > .log-page--number { color: $foreground 38%; }
-        & > .log-page--stream { color: $warning 70%; }
+        & > .log-page--number { color: $deck-faint; }
+        & > .log-page--stream { color: $warning; }
         & > .log-page--marked { background: $accent 22%; text-style: bold; }
         &:ansi > .log-page--number { color: ansi_default; text-style: dim; }
         &:ansi > .log-page--stream { color: ansi_default; }

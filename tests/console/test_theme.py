@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from screens.widgets.filter_bar import FilterBar
 from tests.screens import fake_run
 from tests.screens.deck import opened, screen_text, until
 
-CSS = Path(__file__).parents[2] / "screens" / "deck.tcss"
+SCREENS = Path(__file__).parents[2] / "screens"
+CSS = SCREENS / "deck.tcss"
+_SHARE = re.compile(r"(?<!scrollbar-)\bcolor: \$[a-z]+ \d+%")
 GROUNDS = ("background", "deck-cursor", "deck-cursor-idle", "panel")
 INKS = ("foreground", "accent", "success", "warning", "error", "deck-dim", "deck-faint", "deck-head")
 
@@ -61,6 +64,27 @@ def test_every_name_leads_to_a_theme_and_back() -> None:
     assert [called(theme_name(name)) for name in NAMES] == list(NAMES)
     assert theme_name("terminal") == NO_COLOUR_THEME
     assert called("dracula") == ""
+
+
+def test_no_text_has_a_share_of_a_colour_which_some_ground_would_swallow() -> None:
+    """A shade out of `shades` is readable in every theme; `$foreground 38%` was not, for the numbers of a log."""
+    sheets = [path for kind in ("*.tcss", "*.py") for path in SCREENS.rglob(kind)]
+    assert len(sheets) > 100
+    shares = {path.name: found for path in sheets if (found := _SHARE.findall(path.read_text(encoding="utf-8")))}
+    assert not shares
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+async def test_the_hint_in_an_empty_line_can_be_read(theme: Theme, tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story()) as (app, pilot):
+        app.theme = theme.name
+        await pilot.press("slash")
+        await until(pilot, lambda: app.screen.query_one(FilterBar).editing, "a filter is typed")
+        style = app.screen.query_one(FilterBar).entry.get_component_rich_style("input--placeholder")
+        assert style.color is not None and style.bgcolor is not None
+        ink, ground = (Color.from_rich_color(colour) for colour in (style.color, style.bgcolor))
+        assert contrast(ink, ground) >= READABLE
 
 
 def test_the_inks_of_the_stylesheet_are_those_that_are_tested() -> None:
