@@ -8,7 +8,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -83,6 +83,7 @@ class LabelStore:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = _opened(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
+            _share_as_its_folder(descriptor, self.path.parent)
             with _locked(descriptor):
                 size = os.fstat(descriptor).st_size
                 if size and os.pread(descriptor, 1, size - 1) != b"\n":
@@ -169,6 +170,19 @@ def _opened(path: Path, flags: int) -> int:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "is no plain file; labels are kept in one, move this away", str(path))
     return descriptor
+
+
+def _share_as_its_folder(descriptor: int, folder: Path) -> None:
+    """A file that was made just now may be written by those who may write in its folder: whoever labels first must not
+    lock the others out."""
+    file = os.fstat(descriptor)
+    if file.st_size or file.st_uid != os.geteuid():
+        return
+    may = folder.stat().st_mode
+    more = (0o060 if may & stat.S_IWGRP else 0) | (0o006 if may & stat.S_IWOTH else 0)
+    if more & ~file.st_mode:
+        with suppress(OSError):
+            os.fchmod(descriptor, stat.S_IMODE(file.st_mode) | more)
 
 
 @contextmanager

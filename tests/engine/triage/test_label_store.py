@@ -38,6 +38,21 @@ def test_a_run_without_labels_has_none_and_no_file_is_made(store: LabelStore) ->
     assert not store.path.exists()
 
 
+@pytest.mark.parametrize(("folder", "file"), [(0o700, 0o600), (0o755, 0o644), (0o2775, 0o664), (0o777, 0o666)])
+def test_who_may_write_in_the_folder_may_label_whoever_was_first(store: LabelStore, folder: int, file: int) -> None:
+    store.path.parent.mkdir(parents=True, exist_ok=True)
+    store.path.parent.chmod(folder)
+    before = os.umask(0o077 if folder == 0o700 else 0o022)
+    try:
+        store.append(label())
+    finally:
+        os.umask(before)
+    assert store.path.stat().st_mode & 0o777 == file
+    store.path.chmod(0o600)
+    store.append(label())
+    assert store.path.stat().st_mode & 0o777 == 0o600, "what its owner set stays"
+
+
 def test_what_another_person_appends_is_read_on(store: LabelStore) -> None:
     store.append(label())
     store.new_labels()
