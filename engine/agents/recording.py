@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from engine.agents.agent import AgentConfigInvalid
-from engine.json_numbers import Count
+from engine.json_numbers import Count, finite
 from engine.trajectories.calls import COMMAND_KEYS, of_words
 
 
@@ -114,7 +114,7 @@ def _command(call: _Call) -> RecordedCommand | None:
 def _timeout(arguments: dict[str, Any]) -> float | None:
     """Only where the name says the unit."""
     for key, unit in (("timeout_sec", 1.0), ("timeout_ms", 0.001)):
-        value = arguments.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        value = finite(arguments.get(key))
+        if value is not None and value > 0:
             return value * unit
     return None

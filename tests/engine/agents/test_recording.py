@@ -102,6 +102,7 @@ def test_a_call_that_ran_no_command_is_none(tmp_path: Path, arguments: dict[str,
         ({"timeout_sec": 0}, None),
         ({"timeout_sec": "5"}, None),
         ({"timeout_sec": True}, None),
+        ({"timeout_ms": 10**400}, None),
     ],
 )
 def test_a_recorded_limit_counts_where_its_unit_is_known(
