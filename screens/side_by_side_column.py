@@ -184,9 +184,10 @@ class TrialColumn(Vertical):
 
     def _find_pages(self) -> None:
         """What there is to see now; the first one opens by itself as long as nobody has chosen."""
-        self.logs = self.source.logs(self.trial_id)
+        finds = self.finds or Finds()
+        self.logs = finds.without_casts(self.source.logs(self.trial_id))
         pages = self.pages
-        pages.pages = steps_and_logs(self.logs, self.finds or Finds(), self._steps)
+        pages.pages = steps_and_logs(self.logs, finds, self._steps)
         if self._wanted is not None and self.open_sight(self._wanted):
             return
         if self.finds is not None:

@@ -6,10 +6,11 @@ Looked for in a thread: a walk over a folder on a slow disk takes what it takes.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.layout import CARD
+from engine.layout import CARD, LogFile
 from engine.trajectories.read import find_trajectories
 from screens.cast_file import is_cast
 
@@ -23,6 +24,10 @@ class Finds:
     sessions: tuple[Path, ...] = ()
     casts: tuple[Path, ...] = ()
     card: Path | None = None
+
+    def without_casts(self, logs: Sequence[LogFile]) -> list[LogFile]:
+        """The logs that are read as text: a recording has a tab of its own, by the same path."""
+        return [log for log in logs if log.path not in self.casts]
 
 
 def find(run_folder: Path, trial_folder: Path) -> Finds:

@@ -185,9 +185,9 @@ class TrialScreen(PageKeys[None]):
 
     def _find_logs(self) -> None:
         """What tabs there are now; the first one opens by itself as long as nobody has chosen."""
-        self.logs = self.source.logs(self.trial_id) + self._extra
-        pages = self.pages
-        pages.pages = pages_of(self.logs, self.finds or Finds(), self.folder, self.source.state.plan, self._steps)
+        pages, finds = self.pages, self.finds or Finds()
+        self.logs = finds.without_casts(self.source.logs(self.trial_id) + self._extra)
+        pages.pages = pages_of(self.logs, finds, self.folder, self.source.state.plan, self._steps)
         if self.finds is not None and not pages.chosen:
             first = pages.pages[0].key if self.finds.sessions or self.logs or self.finds.casts else FACTS
             if pages.current != first:

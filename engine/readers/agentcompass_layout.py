@@ -99,4 +99,4 @@ class AgentCompassFolder:
                 if path.suffix in _SHOWN
             ]
             folders += folders_in(folder, _MOST_ARTIFACTS)
-        return found[:_MOST_ARTIFACTS]
+        return sorted(found[:_MOST_ARTIFACTS], key=lambda log: log.path.suffix == ".cast")

@@ -8,6 +8,8 @@ from engine.layout import LogFile
 from engine.readers.inside import files_in, folders_in
 
 _TEXT = (".txt", ".log", ".jsonl", ".json", ".cast", ".ansi", ".pane", ".yaml")
+_FOR_MACHINES = (".json", ".cast")
+"""What nobody reads first."""
 _DEEPEST = 3
 _MOST = 200
 _ORDER = {"agent": 0, "verifier": 1, "engine": 2, "other": 3}
@@ -26,7 +28,7 @@ def harbor_logs(run: Path, trial: Path) -> list[LogFile]:
 
 def _below(run: Path, folder: Path, kind: str, prefix: str, deep: int) -> list[LogFile]:
     files = [path for path in files_in(run, folder, most=_MOST) if path.suffix in _TEXT]
-    files.sort(key=lambda path: (path.suffix == ".json", path.stem != "test-stdout", path.name))
+    files.sort(key=lambda path: (path.suffix in _FOR_MACHINES, path.stem != "test-stdout", path.name))
     found = [
         LogFile(kind, prefix + (path.stem if path.suffix in (".txt", ".log") else path.name), path) for path in files
     ]
