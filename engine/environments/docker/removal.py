@@ -121,8 +121,8 @@ async def remove_project(
     """All of a project, whether its start came to an end or not; `known` saves the first look.
 
     After a start that was cut off, `linger_sec` looks again for what the daemon was still making. Returns what could
-    not be removed, each with the daemon's reason. Bounded by `DOWN_SEC`, also for a daemon that is away meanwhile, and by
-    `HELD_SEC` where others are in the way.
+    not be removed, each with the daemon's reason. Bounded by `DOWN_SEC`, within which a daemon may be away for a while,
+    and by `HELD_SEC` where others are in the way.
     """
     reasons: dict[Thing, str] = {}
     left: list[Thing] = list(known)

@@ -101,6 +101,8 @@ class SshLine:
             self._end(self._process)
         if self._keeper is not None:
             self._keeper.join(END_SEC)
+            assert self._process is not None
+            self._end(self._process)  # another one, where it was just being started again
         remove_place(self._folder)
 
     def _start(self) -> None:
