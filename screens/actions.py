@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from textual.app import App
 from textual.binding import Binding
@@ -160,6 +161,13 @@ def keys_of(place: Place, action: Action, own: OwnKeys) -> tuple[str, ...]:
 def keys_text(place: Place, action: Action, own: OwnKeys) -> str:
     """As help and palette show them."""
     return " ".join(key_text(key) for key in keys_of(place, action, own))
+
+
+def key_called(app: App[Any], place: Place, name: str) -> str:
+    """The key that calls an action, for a sentence that tells of it; its word where a person took its keys away."""
+    action = next(action for action in place.actions if action.name == name)
+    keys = keys_of(place, action, own_keys(app))
+    return key_text(keys[0]) if keys else action.label
 
 
 def all_places() -> dict[str, Place]:

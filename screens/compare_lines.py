@@ -28,10 +28,10 @@ _TABLE = 40
 _TABLE_NARROW = 34
 
 
-def head(found: Comparison, width: int, height: int, adjusted: Adjusted | None = None) -> list[Line]:
+def head(found: Comparison, width: int, height: int, adjusted: Adjusted | None = None, more: str = "n") -> list[Line]:
     """Table, rates, difference, tests, costs, what to beware of; fewer lines where the screen is low.
 
-    `adjusted` is given where there are more than two arms.
+    `adjusted` is given where there are more than two arms; `more` is the key of the full text.
     """
     roomy = width >= ROOMY
     table = _table(found, roomy)
@@ -67,7 +67,7 @@ def head(found: Comparison, width: int, height: int, adjusted: Adjusted | None =
         lines.append(_both_denominators(found, width))
         if found.arms[0].cost_total is not None or found.arms[1].cost_total is not None:
             lines.append(_costs(found))
-    lines += _notes(found, width, most=2 if height < 30 else 8)
+    lines += _notes(found, width, 2 if height < 30 else 8, more)
     return [(pieces, []) for pieces in lines]
 
 
@@ -208,14 +208,14 @@ def _sensitivity(found: Comparison, width: int) -> list[Pieces]:
     return lines
 
 
-def _notes(found: Comparison, width: int, most: int) -> list[Pieces]:
+def _notes(found: Comparison, width: int, most: int, key: str) -> list[Pieces]:
     """What is left out is said; every note stands in the full text."""
     notes = [clean_line(note) for note in warnings(found)]
     shown = notes if len(notes) <= most else notes[:most]
     lines: list[Pieces] = []
     for number, note in enumerate(shown):
         more = len(notes) - len(shown)
-        tail = f"  + {more} more: n" if more and number == len(shown) - 1 else ""
+        tail = f"  + {more} more: {key}" if more and number == len(shown) - 1 else ""
         text = cut(note, max(8, width - 4 - len(tail)))
         lines.append([(" ! ", "deck--warn"), (text, "deck--dim"), (tail, "deck--faint")])
     return lines

@@ -10,6 +10,8 @@ from engine.analysis.compare_arms import Compared
 from engine.analysis.named_rows import named
 from engine.analysis.run_differences import question_words
 from screens import compare_lines
+from screens.actions import key_called
+from screens.compare_actions import COMPARE
 from screens.comparing import Worked
 from screens.pieces import Pieces, width_of
 from screens.widgets.lines import Line, Lines
@@ -42,7 +44,8 @@ class Head(Lines):
         if compared is None:
             style = "deck--warn" if self.text else "deck--dim"
             return [([(f" {line}", style)], []) for line in say.wrap(self.text or "working it out …", width - 2)]
-        return compare_lines.head(compared.found, width, self.screen.size.height, compared.adjusted)
+        more = key_called(self.app, COMPARE, "detail('numbers')")
+        return compare_lines.head(compared.found, width, self.screen.size.height, compared.adjusted, more)
 
 
 class Detail(Lines):

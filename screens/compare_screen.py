@@ -14,6 +14,7 @@ from textual.message import Message
 from engine.analysis.arms import Arm
 from engine.analysis.compare import Comparison, DiscordantTask
 from screens import compare_export, compare_facts
+from screens.actions import key_called
 from screens.compare_actions import COMPARE, COMPARE_HELP
 from screens.compare_panes import Arms, Detail, Head
 from screens.comparing import Comparing, Worked
@@ -88,7 +89,7 @@ class CompareScreen(LiveNumbers):
 
     def action_common_tasks(self) -> None:
         if len(self.sources) < 2:
-            self.notify("the arms of one run have its tasks", markup=False)
+            self.notify("of one run's arms the tasks that both have are compared", markup=False)
             return
         self.comparing.common_tasks = not self.comparing.common_tasks
         self._start_anew()
@@ -137,7 +138,8 @@ class CompareScreen(LiveNumbers):
         self.comparing.settle()
         if self.comparing.b is not None:
             return True
-        alone = "one arm alone has nothing to be compared with; p adds the arms of another run"
+        pick = key_called(self.app, COMPARE, "pick")
+        alone = f"one arm alone has nothing to be compared with; {pick} adds the arms of another run"
         problem = self.comparing.problem or alone
         self.worked = Worked(self.comparing.key, problem=problem) if self.comparing.caught_up else None
         self._show_found()
@@ -169,7 +171,7 @@ class CompareScreen(LiveNumbers):
         head.worked = worked
         head.text = worked.problem if worked is not None else ""
         if worked is not None and worked.tasks_differ:
-            head.text += " · o compares the common ones"
+            head.text += f" · {key_called(self.app, COMPARE, 'common_tasks')} compares the common ones"
         head.show()
         detail = self.query_one(Detail)
         detail.worked, detail.context = worked, self.comparing.context

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from screens.actions import Action, place
+from typing import Any
+
+from textual.app import App
+
+from screens.actions import Action, Place, key_called, place
 from screens.triage_causes import CAUSE_KEYS
 
 _CAUSES = tuple(
@@ -72,6 +76,12 @@ TRIAGE = place(
         footer=52,
     ),
 )
+
+
+def help_elsewhere(app: App[Any], place: Place) -> str:
+    """Said to whoever gave "ambiguous": it may be help that was wanted."""
+    return f"  (help is {key_called(app, place, 'help_here')} here)"
+
 
 TRIAGE_HELP = """\
 Deciding

@@ -36,6 +36,3 @@ CAUSE_KEYS = (
 )
 
 SHORT = {entry.cause: entry.short for entry in CAUSE_KEYS}
-
-HELP_ELSEWHERE = "  (help is F1 here)"
-"""Said to who gave that cause: it may be help that was wanted."""

@@ -14,10 +14,11 @@ from engine.triage.labels import Label
 from engine.triage.proposal import Proposal
 from engine.trial_state import TrialState
 from screens import format as fmt
+from screens.actions import key_called
 from screens.pieces import Pieces
 from screens.question_screen import Answer, QuestionScreen
+from screens.triage_actions import TRIAGE, help_elsewhere
 from screens.triage_blindfold import Cover
-from screens.triage_causes import HELP_ELSEWHERE
 from screens.triage_desk import TriageDesk
 from screens.triage_names import TrialNames
 from screens.triage_walk import Walk
@@ -78,13 +79,15 @@ class Deciding:
             return
         self._desk.notes.pop(trial, None)
         self._last = trial, cause
-        help_is = HELP_ELSEWHERE if cause is Cause.AMBIGUOUS else ""
+        help_is = help_elsewhere(self._screen.app, TRIAGE) if cause is Cause.AMBIGUOUS else ""
         self.said = [("✓ ", "deck--good"), (str(cause), "deck--strong"), (help_is, "deck--accent")]
         self.said.append((f"  {self.names.of(trial)}", "deck--dim"))
         alike = len(self._desk.alike(trial))
         if alike:
             rule = self._desk.strong_rule(trial)
-            self.said.append((f"   w: {alike} more with the same strong finding ({rule})", "deck--accent"))
+            self.said.append(
+                (f"   {self._key('same_finding')}: {alike} more with the same strong finding ({rule})", "deck--accent")
+            )
         self._advance()
 
     def agree(self, trial: TrialState, proposal: Proposal | None) -> None:
@@ -174,7 +177,8 @@ class Deciding:
 
     def same_finding(self) -> None:
         if self._last is None:
-            self.tell(("label a trial first; w then offers those with the same strong finding", "deck--warn"))
+            offers = f"{self._key('same_finding')} then offers those with the same strong finding"
+            self.tell((f"label a trial first; {offers}", "deck--warn"))
             return
         trial, cause = self._last
         alike = self._desk.alike(trial)
@@ -223,8 +227,11 @@ class Deciding:
         self.said = [
             ("✓ ", "deck--good"),
             (f"{len(written)} × {cause}", "deck--strong"),
-            ("   u takes all of them back", "deck--dim"),
+            (f"   {self._key('undo')} takes all of them back", "deck--dim"),
         ]
+
+    def _key(self, name: str) -> str:
+        return key_called(self._screen.app, TRIAGE, name)
 
     def _decide(self, call: Callable[[], object]) -> bool:
         try:

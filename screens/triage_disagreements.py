@@ -16,9 +16,8 @@ from screens import format as fmt
 from screens.deck_screen import DeckScreen
 from screens.pieces import Pieces
 from screens.source import RunSource
-from screens.triage_actions import DISAGREEMENTS
+from screens.triage_actions import DISAGREEMENTS, help_elsewhere
 from screens.triage_blindfold import Cover
-from screens.triage_causes import HELP_ELSEWHERE
 from screens.triage_desk import TriageDesk
 from screens.triage_names import TrialNames
 from screens.widgets.action_footer import ActionFooter
@@ -55,7 +54,7 @@ class DisagreementsScreen(DeckScreen[str | None]):
         yield SideBySide(self.cover, self.desk.who)
         yield EntryLine()
         yield SaidLines(id="said", rows=3)
-        yield CauseBar("settle")
+        yield CauseBar(DISAGREEMENTS, "settle")
         yield ActionFooter(DISAGREEMENTS)
 
     def on_mount(self) -> None:
@@ -132,7 +131,7 @@ class DisagreementsScreen(DeckScreen[str | None]):
         except ValueError as error:
             self.said = [(f"! {clean_line(str(error))}", "deck--bad")]
         else:
-            help_is = HELP_ELSEWHERE if cause == Cause.AMBIGUOUS else ""
+            help_is = help_elsewhere(self.app, DISAGREEMENTS) if cause == Cause.AMBIGUOUS else ""
             self.said = [("⚖ settled: ", "deck--good"), (cause, "deck--strong"), (help_is, "deck--accent")]
             self.said.append((f"  {name}", "deck--dim"))
             self.notes.pop(trial, None)

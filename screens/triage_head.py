@@ -41,15 +41,15 @@ def order(cover: Cover, undecided_only: bool) -> str:
     return f"{'undecided only, ' if undecided_only else ''}{'mixed' if cover.on else 'most telling first ↓'}"
 
 
-def problems(desk: TriageDesk) -> list[Line]:
-    """Loud where something decided is not on the disk."""
+def problems(desk: TriageDesk, write: str) -> list[Line]:
+    """Loud where something decided is not on the disk. `write` is the key that tries again."""
     if desk.problem and desk.unwritten:
-        kept = f"! {fmt.count(desk.unwritten, 'decision')} NOT WRITTEN, kept here, tried again (W: now)"
+        kept = f"! {fmt.count(desk.unwritten, 'decision')} NOT WRITTEN, kept here, tried again ({write}: now)"
         return [([(kept, "deck--bad")], []), ([(f"  {clean_line(desk.problem, 300)}", "deck--bad")], [])]
     if desk.problem:
         return [([(f"! {clean_line(desk.problem, 300)}", "deck--bad")], [])]
     if desk.gone:
-        again = "" if desk.read_only else " (W: write them there again)"
+        again = "" if desk.read_only else f" ({write}: write them there again)"
         file = clean_line(desk.path.name, 60) if desk.path is not None else "the file of labels"
         text = f"! {fmt.count(desk.gone, 'record')} taken out of {file} by somebody{again}"
         return [([(text, "deck--bad")], [])]

@@ -16,7 +16,9 @@ from engine.runs.rerun import Rerun, alike, left_out, request_rerun, why_not
 from engine.text import clean_line
 from engine.trial_state import TrialState
 from screens import format as fmt
+from screens.actions import key_called
 from screens.question_screen import Answer, QuestionScreen
+from screens.triage_actions import TRIAGE
 from screens.triage_desk import TriageDesk
 from screens.triage_names import TrialNames
 
@@ -61,7 +63,8 @@ class Rerunning:
         elif not desk.decided(trial.trial):
             self._tell(("decide its cause first: the run's card says which causes run again", "deck--warn"))
         elif cause is None:
-            self._tell(("people disagree about its cause: settle that first (D)", "deck--warn"))
+            key = key_called(self._screen.app, TRIAGE, "disagreements")
+            self._tell((f"people disagree about its cause: settle that first ({key})", "deck--warn"))
         else:
             causes = self._causes()
             self._screen.run_worker(partial(self._work_out, trial.trial, causes), thread=True, group="rerun")

@@ -14,6 +14,7 @@ from engine.triage.causes import Cause
 from engine.triage.new_label import MOST_NOTE
 from engine.trial_state import TrialState
 from screens import triage_head as head
+from screens.actions import key_called
 from screens.deck_screen import DeckScreen
 from screens.read_only import refused
 from screens.run_facts import read_only_badge
@@ -83,7 +84,7 @@ class TriageScreen(DeckScreen[None]):
         yield TriagePage(self.desk, self.cover, self.opening.naming)
         yield EntryLine()
         yield SaidLines(id="said", rows=2)
-        yield CauseBar("label")
+        yield CauseBar(TRIAGE, "label")
         yield ActionFooter(TRIAGE)
 
     def on_mount(self) -> None:
@@ -205,7 +206,8 @@ class TriageScreen(DeckScreen[None]):
             return
         current = self.walk.current
         if current is None or self.desk.decided(current):
-            self.deciding.said.append(("   ✓ nothing is left undecided; S shows the summary", "deck--good"))
+            summary = key_called(self.app, TRIAGE, "summary")
+            self.deciding.said.append((f"   ✓ nothing is left undecided; {summary} shows the summary", "deck--good"))
         else:
             self.deciding.said.append(("   this is the last undecided one", "deck--dim"))
         self._show_all()
@@ -240,7 +242,7 @@ class TriageScreen(DeckScreen[None]):
         if wide:
             right.append((f"   {head.order(self.cover, self.undecided_only)}", "deck--dim"))
         self.query_one(Breadcrumbs).set(["runs", run, "triage"] if wide else ["triage", run], right)
-        self.query_one("#problem", SaidLines).set(head.problems(self.desk))
+        self.query_one("#problem", SaidLines).set(head.problems(self.desk, key_called(self.app, TRIAGE, "write_again")))
         self.query_one("#said", SaidLines).set([(self.deciding.said, [])] if self.deciding.said else [])
         footer = self.query_one(ActionFooter)
         footer.hidden = {"keys"} | (set() if self.desk.book.disagreements(self.desk.who) else {"disagreements"})
@@ -307,8 +309,9 @@ class TriageScreen(DeckScreen[None]):
 
     def action_undecided(self) -> None:
         self.undecided_only = not self.undecided_only
-        words = "] and [ go through what you have not decided" if self.undecided_only else "] and [ go through all"
-        self.deciding.tell((words, "deck--dim"))
+        keys = " and ".join(key_called(self.app, TRIAGE, f"next_trial({step})") for step in (1, -1))
+        what = "what you have not decided" if self.undecided_only else "all"
+        self.deciding.tell((f"{keys} go through {what}", "deck--dim"))
 
     def action_finding(self, number: int) -> None:
         self._page.to_finding(number)

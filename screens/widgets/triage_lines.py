@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 
 from engine.triage.causes import Cause
 from engine.trial_state import TrialState
-from screens.actions import key_text
+from screens.actions import Place, key_called
 from screens.pieces import Pieces, folded, width_of
 from screens.steps_text import wrapped
 from screens.triage_blindfold import Cover
@@ -88,8 +88,9 @@ class CauseBar(Lines):
     """One key for each cause, to be pressed or clicked. The proposed one is marked by `▸`, one's own by `✓`. Where the
     screen is too narrow for all words they become shorter; then they stand on two lines."""
 
-    def __init__(self, action: str, *, id: str | None = None) -> None:
+    def __init__(self, place: Place, action: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._place = place
         self._action = action
         self.proposed: Cause | None = None
         self.own: Cause | None = None
@@ -113,9 +114,12 @@ class CauseBar(Lines):
         for entry in entries:
             mark = "✓" if entry.cause is self.own else "▸" if entry.cause is self.proposed else " "
             style = "deck--strong" if mark != " " else "deck--dim"
-            pieces.append((f"{mark}{key_text(entry.key)}", "deck--key"))
+            pieces.append((f"{mark}{self._key(entry)}", "deck--key"))
             pieces.append((f" {word(entry)}{gap}", style))
         return pieces
+
+    def _key(self, entry: CauseKey) -> str:
+        return key_called(self.app, self._place, f"{self._action}('{entry.cause}')")
 
     async def on_click(self, event: events.Click) -> None:
         number = self.piece_at(event.x, event.y)

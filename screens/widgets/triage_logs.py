@@ -10,7 +10,9 @@ from textual.containers import Horizontal, Vertical
 from textual.css.query import NoMatches
 
 from engine.layout import LogFile
+from screens.actions import key_called
 from screens.pieces import Pieces
+from screens.triage_actions import TRIAGE
 from screens.triage_places import LogPlace
 from screens.when_filled import when_filled
 from screens.widgets.lines import Line, Lines
@@ -138,7 +140,7 @@ class TriageLogs(Horizontal):
             place = self.places[number] if number < len(self.places) else None
             other = ""
             if self.narrow and len(self.places) > 1:
-                other = f"tab {self._name_of(self.places[1 - number].log)}"
+                other = f"{key_called(self.app, TRIAGE, 'pane')} {self._name_of(self.places[1 - number].log)}"
             pane.set(place, self._name_of(place.log) if place is not None else "no log", other)
             pane.display = (
                 number == self.front if self.narrow else place is not None or (number == 0 and not self.places)

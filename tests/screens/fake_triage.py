@@ -12,6 +12,7 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 
 from console.app import TrialDeckApp
+from console.habits import Habits
 from engine import events as ev
 from engine.issues import Code, Evidence, Phase, Severity
 from engine.layout import LogFile
@@ -138,10 +139,15 @@ def these_rules(who: str = "ada") -> Iterator[None]:
 
 @asynccontextmanager
 async def triage_opened(
-    folder: Path, size: tuple[int, int] = (120, 40), who: str = "ada", trial: str | None = None, blind: bool = False
+    folder: Path,
+    size: tuple[int, int] = (120, 40),
+    who: str = "ada",
+    trial: str | None = None,
+    blind: bool = False,
+    habits: Habits | None = None,
 ) -> AsyncIterator[tuple[TrialDeckApp, Pilot[Any], TriageScreen]]:
     """The screen, all findings known."""
-    app = TrialDeckApp(folder, clock=lambda: at(2000))
+    app = TrialDeckApp(folder, clock=lambda: at(2000), habits=habits)
     with these_rules(who):
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: read_and_painted(app), "the run is read")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from console.habits import Habits
 from engine.triage.causes import Cause
 from screens.actions import key_text
 from screens.help_screen import HelpScreen
@@ -255,6 +256,32 @@ async def test_every_cause_stands_on_the_screen_at_every_width_and_can_be_clicke
             await pilot.click(CauseBar, offset=(shown[y].index(word) + 1, y))
             await written(pilot, screen)
     assert [cause for _, cause in causes(run)] == ["infrastructure", "ambiguous"]
+
+
+async def test_own_keys_stand_on_the_bar_of_causes_and_in_what_is_said(run: Path) -> None:
+    own = {
+        "triage.label_infrastructure": ("f2",),
+        "triage.label_ambiguous": ("f3",),
+        "triage.help_here": ("f4",),
+        "triage.summary": ("f5",),
+        "triage.same_finding": ("f6",),
+        "disagreements.settle_task": ("f7",),
+    }
+    async with triage_opened(run, (120, 40), trial=OOM, habits=Habits(keys=own)) as (app, pilot, screen):
+        bar = screen_lines(app)[-2]
+        assert "F2 infrastructure" in bar and "p provider" in bar and " i infra" not in bar
+        await pilot.press("i")
+        await settle(pilot)
+        assert not screen.desk.decided(OOM)
+        await pilot.press("f2")
+        await settle(pilot)
+        assert screen.desk.decided(OOM) and "F6: 1 more with the same strong finding" in screen_text(app)
+        await pilot.press("f3")
+        await settle(pilot)
+        assert "(help is F4 here)" in screen_text(app)
+        await pilot.press("D")
+        await settle(pilot)
+        assert "F7 task" in screen_text(app)
 
 
 async def test_what_is_said_of_a_decision_goes_on_below_itself_where_it_is_long(run: Path) -> None:
