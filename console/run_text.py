@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 
 from engine import events as ev
 from engine import state as st
@@ -15,6 +16,7 @@ from engine.analysis.rates import arm_rate, count
 from engine.issues import Issue, Severity
 from engine.readers.run_folder import TRIALDECK
 from engine.state import RunState
+from engine.trial_load import running_beside
 from engine.trial_state import TrialState
 from screens import format as fmt
 
@@ -107,6 +109,7 @@ def summary_lines(state: RunState, folder: Path, *, alive: bool = True) -> list[
     ]
     counts += [f"{again} ran again"] if again else []
     lines.append(f"trials   {' · '.join(counts)}")
+    lines += _time_up(state)
     lines.append(f"cost     {cost_text(state)}")
     lines.append(f"issues   {severities_text(state.severities)}")
     if state.finished is not None:
@@ -115,6 +118,24 @@ def summary_lines(state: RunState, folder: Path, *, alive: bool = True) -> list[
         )
     lines.append(f"folder   {folder}")
     return lines
+
+
+def _time_up(state: RunState) -> list[str]:
+    """How many agents ran out of time, and beside how many other trials: where it was more than beside the rest, the
+    host or the model's server may be too busy, and not the model too slow."""
+    ran = [trial for trial in state.trials.values() if trial.ran]
+    late = sum(trial.timed_out for trial in ran)
+    if not late:
+        return []
+    beside = running_beside(ran)
+    loads: dict[bool, list[float]] = {True: [], False: []}
+    for trial in ran:
+        if trial.trial in beside:
+            loads[trial.timed_out].append(beside[trial.trial])
+    said = f"time up  for {late} of {len(ran)}"
+    if loads[True] and loads[False]:
+        said += f" · {fmean(loads[True]):.1f} others ran beside these, {fmean(loads[False]):.1f} beside the rest"
+    return [said]
 
 
 def _arm_lines(letter: str, arm: st.ArmState, outcomes: Sequence[TrialOutcome]) -> list[str]:

@@ -36,6 +36,7 @@ from engine.text import clean_line
 from engine.triage.label_book import LabelBook
 from engine.triage.label_store import open_labels
 from engine.triage.who import who_am_i
+from engine.trial_load import running_beside
 from engine.trial_state import TrialState
 
 STATES = (
@@ -59,12 +60,13 @@ def show_document(folder: Path, state: RunState, condition: Condition) -> ShowDo
     outcomes = arm_outcomes(state)
     opened = open_run(folder)
     book = _labels(opened)
+    beside = running_beside(state.trials.values())
     return ShowDocument(
         run=_run(opened, state, condition),
         task_set=TaskSetFacts(name=clean_line(task_set.name), version=task_set.version, digest=task_set.digest),
         arms=tuple(_arm(state.arms[name], found) for name, found in outcomes.items()),
         trials=tuple(
-            _trial(trial, _word(trial, condition), opened, book)
+            _trial(trial, _word(trial, condition), opened, book, beside.get(trial.trial))
             for trial in sorted(state.trials.values(), key=lambda trial: trial.position)
         ),
     )
@@ -204,7 +206,7 @@ def _earlier(trial: TrialState) -> tuple[EarlierFacts, ...]:
     )
 
 
-def _trial(trial: TrialState, word: str, opened: OpenedRun, book: LabelBook) -> TrialFacts:
+def _trial(trial: TrialState, word: str, opened: OpenedRun, book: LabelBook, beside: float | None) -> TrialFacts:
     viewer = who_am_i()
     return TrialFacts(
         trial=clean_line(trial.trial),
@@ -223,6 +225,7 @@ def _trial(trial: TrialState, word: str, opened: OpenedRun, book: LabelBook) -> 
         tests_passed=trial.tests_passed,
         tests_total=trial.tests_total,
         timed_out=trial.timed_out,
+        ran_beside=beside,
         run_number=trial.run_number,
         started_at=trial.started_at,
         finished_at=trial.finished_at,

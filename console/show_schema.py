@@ -115,6 +115,7 @@ class TrialFacts(_Shown, frozen=True, kw_only=True):
     tests_passed: int | None
     tests_total: int | None
     timed_out: bool
+    ran_beside: float | None
     run_number: int
     started_at: datetime | None
     finished_at: datetime | None

@@ -251,3 +251,26 @@ def test_case_68_what_a_rerun_set_aside_is_told_with_its_cost(
     assert (earlier["state"], earlier["reward"], earlier["cost_usd"]) == ("failed", 0.0, 0.25)
     assert (earlier["cause"], earlier["by"], earlier["folder"]) == ("provider", "ada", ".earlier/1")
     assert (found["reward"], found["discarded_cost_usd"]) == (1.0, 0.25)
+
+
+def test_time_outs_are_told_beside_how_many_trials_ran_at_once_case_74(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """More of them where more ran: too much at once looks like a weak model."""
+    found: list[ev.Event] = [*planned(["x", "y", "z"], ["oracle"]), started()]
+    for task, start, late in (("x", 1, True), ("y", 1, True), ("z", 50, False)):
+        trial = f"{task}__oracle__1"
+        found += [
+            ev.TrialStarted(at=at(start), trial=trial),
+            ev.TrialFinished(at=at(start + 9), trial=trial, outcome="scored", reward=0.0, passed=False, timed_out=late),
+        ]
+    folder = write(tmp_path / "run", found)
+    show(str(folder))
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("time up")]
+    assert line == "time up  for 2 of 3 · 1.0 others ran beside these, 0.0 beside the rest"
+    assert [trial["ran_beside"] for trial in shown(folder, capsys)["trials"]] == [1, 1, 0]
+
+
+def test_where_no_time_was_up_nothing_is_said_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show(str(write(tmp_path / "run", whole_run())))
+    assert "time up" not in capsys.readouterr().out
