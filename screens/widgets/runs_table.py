@@ -36,7 +36,7 @@ class RunsTable(MarkingTable):
         Column("kind", "kind", 12, keep=85, widest=14),
         Column("state", "state", 13, keep=95, widest=52),
         Column("done", "done", 7, keep=90, widest=11, right=True),
-        Column("arms", "passed", 18, keep=80, widest=90),
+        Column("arms", "passed", 18, keep=80, widest=90, first=20),
         Column("issues", "issues", 6, keep=60, right=True),
         Column("elapsed", "elapsed", 8, keep=50, right=True),
         Column("started", "started", 16, keep=70),
@@ -155,7 +155,7 @@ class RunsTable(MarkingTable):
         return self.sort, self.down
 
     def empty_text(self) -> str:
-        return "no run passes the filter; esc shows all" if self.runs else self.nothing
+        return "no run matches; esc shows all again" if self.runs else self.nothing
 
     def wanted_widths(self) -> dict[str, int]:
         runs = self.runs.values()
