@@ -25,7 +25,7 @@ COLUMNS = (
     Column("what", "what", 18, keep=100, widest=500),
     Column("in", "in", 6, keep=40, right=True),
     Column("out", "out", 6, keep=35, right=True),
-    Column("cost", "cost", 6, keep=45, right=True),
+    Column("cost", "cost", 7, keep=45, right=True),
     Column("took", "took", 6, keep=50, right=True),
 )
 
