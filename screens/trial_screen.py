@@ -39,6 +39,7 @@ from screens.widgets.action_footer import ActionFooter
 from screens.widgets.facts_pane import FactsPane
 from screens.widgets.files_view import FilesView
 from screens.widgets.issue_list import IssueList
+from screens.widgets.log_finding import LogFinding
 from screens.widgets.log_tabs import LogTabs, Tab
 from screens.widgets.log_view import LogView
 from screens.widgets.steps_view import StepsView
@@ -74,6 +75,7 @@ class TrialScreen(PageKeys[None]):
         self._steps: int | None = None
         self._wanted_step: int | None = None
         self._from_steps = False
+        self._step_at: datetime | None = None  # of the step that led to a log
 
     def compose(self) -> ComposeResult:
         yield TrialHead()
@@ -268,9 +270,20 @@ class TrialScreen(PageKeys[None]):
 
     def on_steps_view_log_wanted(self, event: StepsView.LogWanted) -> None:
         event.stop()
+        self._step_at = event.at
         self._from_steps = open_for_step(self.logs, event.at, self.open_page)
         if not self._from_steps:
             self.notify("this trial has no log", timeout=2, markup=False)
+
+    def on_log_finding_untimed(self, event: LogFinding.Untimed) -> None:
+        """Where the agent's own log tells no time, another of the trial may."""
+        event.stop()
+        at = self._step_at
+        if self._from_steps and at is not None and self.pages.current != MERGED and MERGED in self.pages.keys:
+            view = self.open_page(MERGED)
+            self._step_at = None
+            if isinstance(view, LogView):
+                when_filled(view, view.go_to_time, at)
 
     def action_merged(self) -> None:
         if MERGED in self.pages.keys:

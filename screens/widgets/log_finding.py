@@ -12,9 +12,10 @@ from textual.worker import get_current_worker
 
 from screens.log_errors import ERRORS
 from screens.log_filter import FilteredReader
+from screens.log_jump import ENDS_BEFORE, NO_TIMES, Looked, Stop, at_place
 from screens.log_lines import LineReader
 from screens.log_pattern import BadPattern, Matches, Pattern, Within, filter_pattern
-from screens.log_places import BadPlace, ClockTime, LineNumber, Moment, Moved, Place, Share, Stamp, parse_place
+from screens.log_places import BadPlace, LineNumber, Moment, Place, Share, parse_place
 from screens.log_scan import first_from, last_before
 from screens.log_search import Search
 from screens.log_times import LogTimes
@@ -25,9 +26,6 @@ from screens.widgets.log_streaming import LogStreaming
 if TYPE_CHECKING:
     from screens.widgets.log_moving import Growing
 
-Stop = Callable[[], bool]
-Looked = tuple[int | None, str]
-"""Where a line begins, or None and what to say."""
 _LOOKING = "looking"
 
 
@@ -39,6 +37,9 @@ class LogFinding(LogStreaming):
         number: int
         at: int | None
         words: str
+
+    class Untimed(Message):
+        """Somebody asked for a moment, and the lines tell no times."""
 
     def __init__(self, file: Growing, *, follow: bool = False, id: str | None = None) -> None:
         super().__init__(file, follow=follow, id=id)
@@ -310,34 +311,7 @@ class LogFinding(LogStreaming):
 
     def _at_place(self, place: Place, here: int, stop: Stop) -> Looked:
         """In a thread."""
-        reader = LineReader(self._file, self._index)
-        times = self.times()
-        known = times.first(reader, here) or times.last(reader, here) or times.last(reader)
-        if known is None:
-            return None, "the lines of this log tell no time"
-        line, now = known
-        match place:
-            case Moved(seconds):
-                wanted = now + seconds
-            case ClockTime():
-                wanted = place.near(now, place.zone or times.zone_of(reader, line))
-            case Stamp(text):
-                told = times.seconds(text.encode("utf-8", "surrogateescape"))
-                if told is None:
-                    return None, "there is no such time"
-                wanted = told
-            case Moment(at):
-                zone = at.tzinfo or times.zone_of(reader, line)
-                wanted = at.replace(tzinfo=zone).timestamp()
-            case _:
-                return None, ""
-        found = times.find(reader, wanted, stop)
-        if found is not None:
-            return found.start, ""
-        last = times.last(reader)
-        if last is None:
-            return None, "the lines of this log tell no time"
-        return last[0].start, "the log ends before that"
+        return at_place(place, LineReader(self._file, self._index), self.times(), here, stop)
 
     # --- looking in a thread ---
 
@@ -368,8 +342,10 @@ class LogFinding(LogStreaming):
             self.left()
             self._let_go()
             self._mark(event.at)
-        if event.words and (event.at is None or event.words == "the log ends before that"):
+        if event.words and (event.at is None or event.words == ENDS_BEFORE):
             self.notify(event.words, timeout=3, markup=False)
+        if event.words == NO_TIMES:
+            self.post_message(self.Untimed())
         self._moved()
 
     # --- what a person typed ---

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from textual.message import Message
@@ -50,6 +51,7 @@ class MergedLogView(LogView):
         folder = _common_folder([log.path for log in self._logs])
         super().__init__(folder, "all logs by time", follow=follow, id=id, file=self._merged)
         self._gathering = False
+        self._wanted: datetime | None = None  # a moment to go to once there are lines
         self._names = [clean_line(log.label, 40) for log in self._logs]
 
     def on_mount(self) -> None:
@@ -92,6 +94,12 @@ class MergedLogView(LogView):
     def times(self) -> LogTimes:
         return MergedTimes(self._merged)
 
+    def go_to_time(self, at: datetime) -> None:
+        if self._gathering and not self._merged.size:
+            self._wanted = at
+        else:
+            super().go_to_time(at)
+
     # --- keeping up ---
 
     def poll(self) -> None:
@@ -129,6 +137,9 @@ class MergedLogView(LogView):
                 if marked is not None and marked >= merged.changed_from:
                     self._page.marked = None
             self.grew()
+            if self._wanted is not None:
+                super().go_to_time(self._wanted)
+                self._wanted = None
         elif not self._merged.size:
             self._page.empty_text = "no log tells the time of its lines"
             self._page.repaint()
