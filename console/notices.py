@@ -11,6 +11,7 @@ from engine.readers.reader import Liveness
 from engine.text import clean_line
 from screens import format as fmt
 from screens.run_alarm import AlarmWatch
+from screens.run_filter import INTERRUPTED_EXIT
 from screens.source import RunSource
 
 MOST_CHARS = 200
@@ -63,7 +64,8 @@ class Notices:
         if self._wanted.run_ends and _has_ended(source):
             passed = sum(arm.passed for arm in state.arms.values())
             done = fmt.count(state.done, "trial")
-            found.append((f"ended {session}", Notice(f"{name} has ended: {passed} of {done} passed")))
+            how = "was interrupted" if state.finished and state.finished.exit_code == INTERRUPTED_EXIT else "has ended"
+            found.append((f"ended {session}", Notice(f"{name} {how}: {passed} of {done} passed")))
         if not self._wanted.goes_bad:
             return found
         if source.stale:

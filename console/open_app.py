@@ -22,6 +22,7 @@ from engine.layout import ENGINE_LOG, EVENTS
 from engine.readers.followed_file import FollowedFile
 from engine.readers.open_run import open_run
 from engine.text import clean_line
+from screens.run_filter import INTERRUPTED_EXIT
 
 if TYPE_CHECKING:
     from screens.analysing import AnalysisWish
@@ -56,22 +57,23 @@ def show_run(
 def say_farewell(app: TrialDeckApp, folder: Path) -> None:
     """On the terminal, if it is still there: it may be what ended the console."""
     source = app.source
-    over = source is not None and source.state.finished is not None
-    gone = source is not None and source.stale
+    finished = source.state.finished if source is not None else None
+    cut_off = source is not None and (source.stale or (finished is not None and finished.exit_code == INTERRUPTED_EXIT))
     if not in_browser():
         with suppress(OSError):
-            print(farewell(folder, over=over, gone=gone), flush=True)
+            print(farewell(folder, over=finished is not None, cut_off=cut_off), flush=True)
 
 
-def farewell(folder: Path, *, over: bool, gone: bool = False) -> str:
-    """What stays on the terminal when the console has gone from it. `gone`: no engine works on the run any more."""
+def farewell(folder: Path, *, over: bool, cut_off: bool = False) -> str:
+    """What stays on the terminal when the console has gone from it. `cut_off`: cancelled, or its engine is gone."""
     run = shlex.quote(clean_line(str(folder)))
     if not open_run(folder).ours:
         return f"{run}: `trialdeck show {run}` prints it, `trialdeck watch {run}` opens it again"
+    if cut_off:
+        why = "was interrupted" if over else "is not over, but its engine is gone"
+        return f"the run {run} {why}: `trialdeck resume {run}` goes on with it, `trialdeck show {run}` prints it"
     if over:
         return f"the run is in {run}: `trialdeck show {run}` prints it, `trialdeck watch {run}` opens it again"
-    if gone:
-        return f"the run {run} is not over, but its engine is gone: `trialdeck resume {run}` goes on with it"
     return f"the run {run} is not over: `trialdeck watch {run}` attaches again, `trialdeck cancel {run}` ends it"
 
 

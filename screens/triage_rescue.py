@@ -27,7 +27,7 @@ def rescue(labels: Sequence[Label], path: Path, problem: str) -> str:
                 file.flush()
         except OSError:
             continue
-        return f"{head}\nThey lie in {file.name}; when there is room again: cat {file.name} >> {clean_line(str(path))}"
+        return f"{head}\nThey lie in {file.name}; once it can be written: cat {file.name} >> {clean_line(str(path))}"
     lines = [
         clean_line(
             f"  {label.task} · {label.arm} · attempt {label.attempt}: {label.kind} {label.cause or ''} {label.note}"

@@ -41,7 +41,9 @@ def test_a_resumed_run_can_end_again(source: RunSource) -> None:
     notices.look(source, source.state.trials)
     source.state.apply(ev.RunFinished(at=at(1600), exit_code=130, seconds=1600.0))
     source.liveness = Liveness.FINISHED
-    assert len(notices.look(source, {""})) == 1
+    assert [notice.text for notice in notices.look(source, {""})] == [
+        "sonnet against sol was interrupted: 5 of 10 trials passed"
+    ]
     source.state.apply(ev.EngineStarted(at=at(1700), pid=2, host="bench", session=2))
     assert notices.look(source, {""}) == [], "it goes on, though nobody has looked for its owner yet"
     source.state.apply(ev.RunFinished(at=at(1800), exit_code=0, seconds=100.0))
