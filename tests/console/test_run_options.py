@@ -63,7 +63,7 @@ def test_a_daemon_that_is_no_address_leaves_no_run_folder_and_exits_2(tmp_path: 
     )
     assert (done.returncode, done.stdout) == (2, "")
     (said,) = done.stderr.splitlines()
-    assert said.startswith("trialdeck: DOCKER_HOST is 'garbage': expected unix:///path/of/docker.sock, tcp://host:port or")
+    assert said.startswith("trialdeck: DOCKER_HOST is 'garbage': expected unix:///path/of/docker.sock, tcp://host:port")
     assert not (tmp_path / "runs").exists()
 
 
