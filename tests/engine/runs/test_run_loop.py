@@ -12,13 +12,14 @@ import pytest
 from engine import events as ev
 from engine.agents.agent import AgentEnd, AgentSession, StepReport
 from engine.events import ArmInfo, HostInfo
-from engine.issues import Code
+from engine.issues import Code, Severity
 from engine.layout import RESULT
 from engine.runs import run as run_module
 from engine.trial import trial as trial_module
 from engine.trial_state import CANCELLED, QUEUED, RUNNING, UNSCORED
 from tests.engine.fake_environment import Command, Does, FakeEnvironment, broken
 from tests.engine.runs.runs import COMMAND, REWARD, SIX, RunRig
+from tests.engine.time_passing import pass_time
 from tests.engine.trial.trials import writes
 
 pytestmark = pytest.mark.anyio
@@ -68,6 +69,22 @@ async def test_a_slow_tear_down_keeps_nobody_from_starting_case_74(tmp_path: Pat
     assert downs[0] < second < downs[1]
     first = rig.state.trials[rig.plan.trials[0].trial]
     assert first.seconds is not None and first.seconds >= 0.2
+
+
+@pytest.mark.parametrize(("works", "late"), [(4, 0), (8, 6)])
+async def test_waiting_for_a_slot_is_not_on_an_agents_clock_case_74(tmp_path: Path, works: float, late: int) -> None:
+    """Each works for so long, of the 6 s that it has; the last one waits five times as long before it may."""
+    rig = RunRig(tmp_path, SIX, arms=COMMAND, toml="[agent]\ntimeout_sec = 6\n", concurrency=1)
+
+    async def work(command: Command) -> None:
+        pass_time(works)
+        await anyio.sleep(0.001)  # where time is up, it is noticed here
+
+    rig.provider.when("work", does=work)
+    rig.provider.when("/tests/test.sh", does=writes(REWARD))
+    assert await rig.execute() == 0
+    assert rig.state.severities[Severity.ERROR] == 0
+    assert sum(trial.timed_out for trial in rig.state.trials.values()) == late
 
 
 async def test_one_broken_trial_doesnt_stop_the_others(tmp_path: Path) -> None:
