@@ -131,7 +131,9 @@ async def test_steps_are_searched_and_n_goes_to_the_next_hit(tmp_path: Path) -> 
 
 
 async def test_l_goes_to_the_agents_log_and_escape_comes_back(tmp_path: Path) -> None:
-    async with opened(with_session(tmp_path / "run")) as (app, pilot, screen):
+    folder = with_session(tmp_path / "run")
+    (folder / SIMPLE / "agent" / "terminus2.txt").write_text("2026-11-30T10:00:00Z begun\n")
+    async with opened(folder) as (app, pilot, screen):
         await pilot.press("n", "n", "l")
         await settle(pilot)
         assert isinstance(screen.view, LogView) and screen.view.path.name == "terminus2.txt"
