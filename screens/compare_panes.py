@@ -27,7 +27,8 @@ class Arms(Lines):
         room = self.screen.size.width  # it goes over the whole screen, also before it knows how wide it is
         right: Pieces = [*(self.right or []), (" ", "")]
         beside: Pieces = [piece for side in self.sides for piece in (*side, ("   ", ""))]
-        if room >= compare_lines.BESIDE or width_of(beside) + width_of(right) < room:
+        whole = 1 + width_of(beside) <= room // 2  # so much is never cut for what stands at the right
+        if (room >= compare_lines.BESIDE and whole) or width_of(beside) + width_of(right) < room:
             return [([(" ", ""), *beside], right)]
         below: list[Line] = [([(" ", ""), *side], []) for side in self.sides]
         if below and width_of(below[-1][0]) + 2 + width_of(right) <= room:

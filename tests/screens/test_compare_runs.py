@@ -62,6 +62,17 @@ async def compared(
         yield app, pilot, screen
 
 
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 60)])
+async def test_both_arms_are_named_however_long_their_runs_are_called(tmp_path: Path, size: tuple[int, int]) -> None:
+    events = verdicts(3, 3, 2, 2, 1.0, 2.0)
+    names = ("2026-11-30__15-50-43__a-long-name", "2026-11-30__15-22-28__a-long-name")
+    folders = [fake_run.write(tmp_path / name, events) for name in names]
+    async with compared(folders, size=size) as (app, _, screen):
+        labels = [arm.name for arm in (screen.comparing.a, screen.comparing.b) if arm is not None]
+        head = " ".join(screen_lines(app)[1:4])
+        assert len(labels) == 2 and f"A {labels[0]}"[:50] in head and f"B {labels[1]}"[:50] in head
+
+
 async def test_two_runs_are_compared_and_both_are_followed(tmp_path: Path) -> None:
     folders = two_runs(tmp_path, timeout_factor=1.5)
     held = trial_id(9, B, 1)
