@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from engine import trial_state
 from screens import format as fmt
 from screens.columns import Column
-from screens.pieces import Pieces, cut
+from screens.pieces import Pieces, cells, cut
 from screens.trial_columns import COLUMNS, LOAD, STATE_STYLES, cause_pieces, cell, load_pieces
 from screens.trial_facts import CUT_OFF
 from screens.trial_rows import GROUPINGS, TrialRows
@@ -59,7 +60,14 @@ class TrialsTable(MarkingTable):
         if self.room < ROOM_FOR_BARS:
             idle.add("used")  # the words of the issues tell more
         idle |= self.hidden_columns
-        return [column for column in COLUMNS if column.name not in idle]
+        return [self._wide_enough(column) for column in COLUMNS if column.name not in idle]
+
+    def _wide_enough(self, column: Column) -> Column:
+        """No word for a state is cut, where a trial is in it."""
+        if column.name != "state":
+            return column
+        there = [cells(f"✓ {state}") for state in trial_state.STATES if self.rows.state.count(state)]
+        return replace(column, width=max([column.width, *there]))
 
     def marked(self, key: str) -> bool:
         return key in self.rows.marked
