@@ -187,8 +187,7 @@ class Engine:
                 versioned_api=versioned,
             )
             try:
-                if response.connection is not None and response.connection.transport is not None:
-                    keep_alive(response.connection.transport.get_extra_info("socket"))
+                _keep_alive(response)
                 yield response
             finally:
                 response.close()
@@ -201,16 +200,33 @@ class Engine:
 
     @asynccontextmanager
     async def attach_exec(self, exec_id: str) -> AsyncIterator[Stream]:
-        """Starts an exec that was created without a terminal; the two-way stream of it."""
+        """Starts an exec that was created without a terminal; the two-way stream of it. A daemon that takes the call
+        and says nothing to it raises EngineCallFailed `TIMED_OUT`, also where the caller has no limit."""
+        stream = Exec(self._docker, exec_id, tty=False).start(detach=False)
         try:
-            async with Exec(self._docker, exec_id, tty=False).start(detach=False) as stream:
+            try:
+                with anyio.fail_after(CALL_SEC):
+                    await stream.__aenter__()
+            except TimeoutError as error:
+                raise EngineCallFailed(
+                    TIMED_OUT, f"the daemon did not answer the start of a command within {CALL_SEC:g} s"
+                ) from error
+            _keep_alive(stream._resp)
+            try:
                 yield stream
+            finally:
+                await stream.close()
         except aiodocker.DockerError as error:
             if error.status == UNREACHABLE:
                 raise self._broken(error) from error
             raise EngineCallFailed(error.status, error.message) from error
         except aiohttp.ClientError as error:
             raise self._broken(error) from error
+
+
+def _keep_alive(response: aiohttp.ClientResponse | None) -> None:
+    if response is not None and response.connection is not None and response.connection.transport is not None:
+        keep_alive(response.connection.transport.get_extra_info("socket"))
 
 
 def _client(url: str) -> aiodocker.Docker:
