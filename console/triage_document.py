@@ -44,7 +44,7 @@ def triage_document(triage: Triage, items: list[QueueItem]) -> dict[str, Any]:
             "folder": str(triage.run.folder),
             "kind": triage.run.kind,
             "identity": triage.identity,
-            "name": clean_line(plan.name) if plan is not None else "",
+            "name": triage.text(clean_line(plan.name)) if plan is not None else "",
         },
         "viewer": triage.viewer,
         "blind": triage.blindfold is not None,

@@ -30,7 +30,7 @@ def queue_lines(triage: Triage, items: list[QueueItem]) -> list[str]:
 
 def head_lines(triage: Triage) -> list[str]:
     plan = triage.state.plan
-    name = clean_line(plan.name) if plan is not None else triage.run.folder.name
+    name = triage.text(clean_line(plan.name if plan is not None else triage.run.folder.name))
     blind = " · blind" if triage.blindfold is not None else ""
     lines = [f"triage   {name} ({triage.run.kind})   {triage.decided} of {len(triage.items)} decided{blind}"]
     lines[0] += f" · you: {triage.viewer}"

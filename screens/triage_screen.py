@@ -178,7 +178,10 @@ class TriageScreen(DeckScreen[None]):
                 self._go(self._next_undecided() or self.walk.order[0])
         elif self._looked_through:
             self._look_ahead()  # the order may be another one
-        self._show_head()
+        if self.walk.current is None:
+            self._show_all()  # that nothing needs a decision is known only now
+        else:
+            self._show_head()
 
     def _undecided(self) -> dict[str, bool]:
         return {trial: not self.desk.decided(trial) for trial in self.walk.items}

@@ -169,6 +169,8 @@ def test_undo_takes_back_the_latest_record(run: Path, capsys: pytest.CaptureFixt
     "options", [{"plain": True}, {"as_json": True}, {"as_csv": True}, {"summary": True, "plain": True}]
 )
 def test_blind_output_tells_no_arm(run: Path, capsys: pytest.CaptureFixture[str], options: dict[str, bool]) -> None:
+    events = (run / "events.jsonl").read_text().replace('"name":"small"', '"name":"replay against oracle"')
+    (run / "events.jsonl").write_text(events)
     said(capsys, run, label=(LOST, "model"), blind=True)
     text = said(capsys, run, blind=True, **options)
     assert "replay" not in text

@@ -10,6 +10,7 @@ from console.app import TrialDeckApp
 from engine import events as ev
 from engine.triage.causes import Cause
 from engine.triage.labels import Label
+from screens.source import RunSource
 from screens.triage_desks import desk_of
 from screens.triage_screen import TriageScreen
 from screens.trial_screen import TrialScreen
@@ -22,10 +23,13 @@ from tests.screens.fake_triage import (
     OOM_TOO,
     PASSED,
     PLAIN,
+    A,
+    B,
     by_others,
     causes,
     labels_in,
     settle,
+    these_rules,
     triage_opened,
     written,
 )
@@ -258,6 +262,34 @@ async def test_while_no_trial_of_the_queue_is_chosen_yet_nothing_is_said_of_its_
         screen._show_all()
         await pilot.pause()
         assert "reading …" in screen_text(app) and "nothing needs a decision" not in screen_text(app)
+
+
+async def test_a_run_in_which_all_passed_says_so_when_it_is_read_after_its_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = [*fake_run.plan(1), ev.EngineStarted(at=fake_run.START, pid=1, host="bench", session=1)]
+    for arm in (A, B):
+        trial = fake_run.trial_id(0, arm, 1)
+        events += [*fake_run.begun(trial, 0), *fake_run.ended(trial, 400, True, 390.0)]
+    run = fake_run.write(tmp_path / "run", fake_run.finish(events, 1500), alive=False)
+    app = TrialDeckApp(run, clock=lambda: fake_run.at(2000))
+    with these_rules():
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: app.source is not None and app.source.caught_up)
+            assert app.source is not None
+            read = [False]
+            monkeypatch.setattr(
+                RunSource, "caught_up", property(lambda _: read[0], lambda _, value: None), raising=False
+            )
+            screen = TriageScreen(app.source, desk_of(app, app.source))
+            await app.push_screen(screen)
+            await until(pilot, lambda: screen.desk.ready)
+            await settle(pilot)
+            assert "reading …" in screen_text(app)
+            screen.run_changed({""})
+            read[0] = True
+            screen.run_changed({""})  # so soon after the last sorting that the next one waits
+            await until(pilot, lambda: "nothing needs a decision" in screen_text(app))
 
 
 async def test_a_run_without_failures_says_so(tmp_path: Path) -> None:
