@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from console.engine_check import NoEngine, engine_host
+from tests.engine.environments.tls_daemon import certificates, tls_daemon
 
 
 class _Daemon(BaseHTTPRequestHandler):
@@ -64,3 +65,48 @@ def test_certificates_that_are_not_there_are_a_reason(
     monkeypatch.setenv("DOCKER_CERT_PATH", str(tmp_path))
     with pytest.raises(NoEngine, match=f"DOCKER_CERT_PATH is {tmp_path}: ca.pem is missing there"):
         engine_host()
+
+
+def _behind_tls(monkeypatch: pytest.MonkeyPatch, port: int, folder: Path) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{port}")
+    monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
+    monkeypatch.setenv("DOCKER_CERT_PATH", str(folder))
+
+
+def test_a_daemon_behind_tls_is_asked_with_the_certificates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with tls_daemon() as port:
+        _behind_tls(monkeypatch, port, certificates(tmp_path / "c"))
+        assert engine_host().elsewhere
+
+
+def test_a_certificate_of_a_stranger_is_told_with_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = certificates(tmp_path / "c", authority="stranger")
+    with tls_daemon() as port:
+        _behind_tls(monkeypatch, port, folder)
+        with pytest.raises(NoEngine, match=f"certificate is not signed by {folder}/ca.pem"):
+            engine_host()
+
+
+def test_a_host_that_ssh_does_not_reach_is_told_in_sshs_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text("#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("DOCKER_HOST", "ssh://me@lab")
+    with pytest.raises(NoEngine, match=r"ssh://me@lab \(from DOCKER_HOST\): Host key verification failed.*`ssh me@lab"):
+        engine_host()
+
+
+def test_what_answers_and_is_no_engine_is_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.server_port}")
+        with pytest.raises(NoEngine, match=r"what answers there is no Docker engine \(status 404\)"):
+            engine_host()

@@ -35,6 +35,8 @@ def why(error: BaseException, endpoint: Endpoint) -> tuple[str, str]:
     text = text or type(error).__name__
     if "HTTP request to an HTTPS server" in text:
         return "it speaks TLS", "set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the folder of the certificates"
+    if text.lstrip().startswith("<"):  # a web page
+        return "what answers there is no Docker engine", _see(endpoint, "look at the port")
     return text, _see(endpoint, SETUP)
 
 

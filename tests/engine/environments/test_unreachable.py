@@ -33,6 +33,7 @@ def failed(number: int) -> OSError:
         (socket.gaierror(-2, "Name or service not known"), FAR, "lab: no host of that name", "change DOCKER_HOST"),
         (TimeoutError(), FAR, "it takes the connection and says nothing", "look whether it hangs"),
         (RuntimeError("Client sent an HTTP request to an HTTPS server."), FAR, "it speaks TLS", "DOCKER_CERT_PATH"),
+        (RuntimeError("<html>Not found</html>"), FAR, "what answers there is no Docker engine", "change DOCKER_HOST"),
         (failed(errno.ECONNRESET), BEHIND_SSH, "nobody answers at its socket /var/run/docker.sock", "ssh://host/path"),
         (failed(errno.EACCES), Endpoint(), "this account may not open that socket", "usermod -aG docker"),
     ],
