@@ -34,6 +34,8 @@ def find_run(text: str, runs_dir: Path = RUNS_DIR) -> Path:
     if recognise(runs_dir / text) is not None:
         return runs_dir / text
     runs = _named(runs_dir)
+    if not runs and folder.is_dir():
+        return _folder(text, folder)
     if not runs:
         why = "has no runs" if runs_dir.is_dir() else "is not there"
         raise Unusable(f"no run {text!r}: {runs_dir} {why}; give a run's folder, or --runs-dir")
@@ -49,6 +51,8 @@ def find_run(text: str, runs_dir: Path = RUNS_DIR) -> Path:
             return runs[matches[0]]
         if matches:
             raise Unusable(f"{text!r} could be {_listed(sorted(matches, reverse=True))}; type more of the name")
+    if folder.is_dir():
+        return _folder(text, folder)
     near = difflib.get_close_matches(text, list(runs), _SHOWN, 0.5)
     near += [name for name in runs if name not in near and (text in name or _close(text, own_name(name)))]
     hint = f"did you mean {_listed(near)}?" if near else f"the newest is {max(runs)}; `trialdeck runs` lists all"

@@ -51,6 +51,7 @@ class MergedLogView(LogView):
         folder = _common_folder([log.path for log in self._logs])
         super().__init__(folder, "all logs by time", follow=follow, id=id, file=self._merged)
         self._gathering = False
+        self._gathered = False  # not even once so far
         self._wanted: datetime | None = None  # a moment to go to once there are lines
         self._names = [clean_line(log.label, 40) for log in self._logs]
 
@@ -73,16 +74,15 @@ class MergedLogView(LogView):
     @property
     def left_out(self) -> str:
         """Which logs, or which parts of them, are not shown."""
-        said = []
+        skipped = self._merged.skipped.items()
+        said = [f"{self._names[number]}: the first {lines:,} lines left out" for number, lines in skipped]
         if self._merged.untimed:
             said.append("without times: " + ", ".join(self._names[number] for number in self._merged.untimed))
-        for number, lines in self._merged.skipped.items():
-            said.append(f"{self._names[number]}: the first {lines:,} lines left out")
         return "; ".join(said)
 
     @property
     def doing(self) -> str:
-        return super().doing or ("merging" if self._gathering and not self._merged.size else "")
+        return super().doing or ("merging" if self._gathering and not self._gathered else "")
 
     def _tag(self, offset: int) -> Piece:
         number = self._merged.whose(offset)
@@ -113,7 +113,8 @@ class MergedLogView(LogView):
                 self.post_message(self.Gathered(merged))
 
             self.run_worker(work, thread=True, exclusive=True, group="merging")
-        self._page.empty_text = "merging" if self._gathering else "no log tells the time of its lines"
+        if not self._gathered:
+            self._page.empty_text = "merging"
         self.show_state()
 
     @property
@@ -122,7 +123,8 @@ class MergedLogView(LogView):
 
     def on_merged_log_view_gathered(self, event: Gathered) -> None:
         event.stop()
-        self._gathering = False
+        self._gathering, self._gathered = False, True
+        self._page.empty_text = "no log tells the time of its lines"
         merged = event.merged
         if merged is not None:
             marked = self._page.marked
@@ -141,7 +143,6 @@ class MergedLogView(LogView):
                 super().go_to_time(self._wanted)
                 self._wanted = None
         elif not self._merged.size:
-            self._page.empty_text = "no log tells the time of its lines"
             self._page.repaint()
         self.show_state()
 

@@ -75,6 +75,16 @@ def test_a_folder_of_runs_is_told_from_a_run(runs: Path) -> None:
         find_run(str(runs), runs)
 
 
+@pytest.mark.parametrize("elsewhere", ["runs", "missing"])
+def test_a_folder_of_runs_is_known_by_a_bare_name_too(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: str
+) -> None:
+    monkeypatch.chdir(runs.parent)
+    runs.rename("jobs")
+    with pytest.raises(Unusable, match="jobs: not a run but a folder of runs, it holds 3: `trialdeck watch jobs`"):
+        find_run("jobs", Path(elsewhere))
+
+
 def test_without_any_run_it_says_where_it_looked(tmp_path: Path) -> None:
     with pytest.raises(Unusable, match="empty has no runs; give a run's folder, or --runs-dir"):
         (tmp_path / "empty").mkdir()

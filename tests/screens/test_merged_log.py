@@ -185,3 +185,13 @@ async def test_logs_of_which_none_tells_the_time_are_said_to_be_left_out(tmp_pat
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         assert "no log tells the time" in app.view.query_one(LogPage).render_line(0).text
+        app.view.poll()
+        assert "no log tells the time" in app.view.query_one(LogPage).empty_text, "also while it is looked at again"
+        assert app.view.doing == ""
+
+
+def test_what_is_left_out_of_a_log_is_said_before_the_logs_that_tell_no_times(tmp_path: Path) -> None:
+    view = MergedLogView([LogFile("agent", name, tmp_path / name) for name in ("plain", "long")])
+    view._merged.untimed.append(0)
+    view._merged.skipped[1] = 1_200
+    assert view.left_out == "long: the first 1,200 lines left out; without times: plain"
