@@ -21,6 +21,8 @@ def why(error: BaseException, endpoint: Endpoint) -> tuple[str, str]:
     """What happened, and what can be done about it. `error` may be any library's wrapping of the system's own."""
     text = str(error)
     for one in _chain(error):
+        if isinstance(one, ssl.SSLWantReadError | ssl.SSLWantWriteError):
+            continue  # what TLS says while it waits
         if isinstance(one, ssl.SSLError):
             return _of_tls(one, endpoint)
         if isinstance(one, TimeoutError):

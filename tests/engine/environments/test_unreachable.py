@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import ssl
 from pathlib import Path
 
 import aiohttp
@@ -54,6 +55,12 @@ def test_a_reason_inside_of_a_librarys_own_is_found() -> None:
     broken = RuntimeError("something went wrong")
     broken.__cause__ = aiohttp.ServerDisconnectedError()
     assert why(broken, FAR)[0] == "Server disconnected"
+
+
+def test_a_daemon_that_hangs_in_the_middle_of_the_handshake_is_told_as_that() -> None:
+    hangs = TimeoutError()
+    hangs.__context__ = ssl.SSLWantReadError(2, "The operation did not complete (read)")
+    assert why(hangs, FAR)[0] == "it takes the connection and says nothing"
 
 
 def test_the_address_is_told_with_what_led_there() -> None:
