@@ -137,7 +137,7 @@ def _brought_in(traits: AgentTraits) -> str:
 
 def example(traits: AgentTraits) -> str:
     """An arm as a person would write it, with the parameters that it can't do without."""
-    needed = {"command": "run=my-agent", "replay": "sessions=FOLDER", "harbor": "agent=NAME"}
+    needed = {"command": "run=my-agent", "replay": "sessions=FOLDER", "restore": "trial=FOLDER", "harbor": "agent=NAME"}
     parts = [needed[traits.name]] if traits.name in needed else []
     if traits.calls_model:
         parts.append("model=MODEL")

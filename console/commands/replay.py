@@ -19,6 +19,7 @@ from console.run_condition import load
 from console.runs_dir import RUNS_DIR
 from engine.agents.agent import AgentConfigInvalid
 from engine.agents.recording import read_recording
+from engine.agents.restore import kept_artifacts
 from engine.events import ArmInfo, HostInfo, TaskSetInfo, now
 from engine.readers.open_run import OpenedRun, open_run
 from engine.runs.card import Conduct, RunCard, read_card
@@ -33,6 +34,9 @@ def replay(
     context: typer.Context,
     run: Annotated[str, typer.Argument(help="The run: its folder, its name, or `last`.", metavar="RUN")],
     trial: Annotated[str, typer.Argument(help="The trial: its name or its beginning.", metavar="TRIAL")],
+    artifacts: Annotated[
+        bool, typer.Option("--artifacts", help="Run no command: put back what it left, and verify that again.")
+    ] = False,
     times: Annotated[int, typer.Option(min=1, help="How often.", metavar="N")] = 1,
     concurrency: Annotated[int, typer.Option(min=1, help="Most trials at once.", metavar="N")] = 1,
     task: Annotated[
@@ -45,13 +49,13 @@ def replay(
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the console.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines.")] = False,
 ) -> None:
-    """Run the recorded commands of a trial again, without its model. The result is a run of its own; the trial it
-    replays is not touched."""
+    """Run the recorded commands of a trial again, without its model, or only verify again what it left. The result is
+    a run of its own; the trial itself is not touched."""
     opened = open_run(find_run(run, runs_dir))
     state = load(opened.folder)[0]
     name = find_trial(trial, state)
     told = state.trials[name]
-    _check_recording(opened.trial_folder(name), name)
+    (_check_artifacts if artifacts else _check_recording)(opened.trial_folder(name), name)
     standing_by = context.with_resource(EngineStandingBy())
     compose = ask_compose_version()
     task_set = find_tasks([task or _task_folder(opened, told)], (), ())
@@ -62,9 +66,10 @@ def replay(
     host = HostInfo(
         name=host.name, cpus=host.cpus, memory_mb=host.memory_mb, docker=host.docker, compose=compose_version(compose)
     )
+    agent = "restore" if artifacts else "replay"
     arm = ArmInfo(
-        name="replay",
-        agent="replay",
+        name=agent,
+        agent=agent,
         agent_version="1",
         model=next((one.info.model for one in state.arms.values() if one.info.name == told.arm), ""),
         parameters={"trial": str(opened.trial_folder(name).resolve())},
@@ -74,7 +79,7 @@ def replay(
     say_refusals(plan)
     card = RunCard(
         run="",
-        name=f"replay of {told.task}",
+        name=f"{told.task} verified again" if artifacts else f"replay of {told.task}",
         created=now(),
         engine_version=VERSION,
         arms=(arm,),
@@ -108,6 +113,17 @@ def _check_recording(folder: Path, name: str) -> None:
             raise Unusable(f"{name}: its trajectory has no command to run again")
     except AgentConfigInvalid as error:
         raise Unusable(str(error)) from None
+
+
+def _check_artifacts(folder: Path, name: str) -> None:
+    """Raises Unusable where nothing could be verified again."""
+    steps = sorted(path.parent.parent for path in folder.glob("steps/*/artifacts"))
+    try:
+        found = [row for place in steps or [folder] for row in kept_artifacts(place)]
+    except AgentConfigInvalid as error:
+        raise Unusable(str(error)) from None
+    if not found:
+        raise Unusable(f"{name} left no artifact: there is nothing that could be verified again")
 
 
 class _ConfigTask(msgspec.Struct):

@@ -263,7 +263,7 @@ def _verdict_of(seen: _Seen, arm: ArmInfo) -> Iterator[Check]:
     if finished is None or finished.outcome != "scored":
         issue = next(iter(seen.issues), None)
         yield failed("verdict", f"none: {issue.message if issue else outcome}", _ways_out(issue) if issue else "")
-    elif finished.passed or arm.agent in ("nop", "command", "replay"):
+    elif finished.passed or arm.agent in ("nop", "command", "replay", "restore"):
         yield ok("verdict", "the task is solved" if finished.passed else "verified; the task was not solved")
     else:
         yield failed(

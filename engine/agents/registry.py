@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from engine.agents import claude_code, command, nop, oracle, replay
+from engine.agents import claude_code, command, nop, oracle, replay, restore
 from engine.agents.agent import Agent, AgentConfigInvalid, AgentTraits
 from engine.agents.codex import agent as codex
 from engine.agents.codex import arm as codex_arm
@@ -33,6 +33,7 @@ AGENTS: dict[str, Entry] = {
         Entry(nop.TRAITS, lambda arm: nop.NopAgent()),
         Entry(command.TRAITS, command.CommandAgent),
         Entry(replay.TRAITS, replay.ReplayAgent),
+        Entry(restore.TRAITS, restore.RestoreAgent),
         Entry(terminus2.TRAITS, terminus2.Terminus2Agent),
         Entry(claude_code.TRAITS, claude_code.ClaudeCodeAgent, claude_code.traits_of),
         Entry(codex_arm.TRAITS, codex.CodexAgent, codex_arm.traits_for),

@@ -22,7 +22,7 @@ PRODUCT = "product"
 OURS = "trialdeck"
 """The source of our own runs, whose plans say everything that they were made with."""
 
-WITHOUT_MODEL = frozenset({"nop", "oracle", "replay"})
+WITHOUT_MODEL = frozenset({"nop", "oracle", "replay", "restore"})
 """Agents that call no model, by the names that every system has for them: theirs is not unknown, there is none."""
 
 Side = tuple[RunState, str]

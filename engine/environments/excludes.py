@@ -31,3 +31,11 @@ class Excludes:
                 if any(pattern.match(piece) for pattern in self._free):
                     return True
         return False
+
+
+def tells_of(folder: PurePosixPath, exclude: Sequence[str], path: str) -> bool:
+    """Does a copy of the folder, made with these excludes, tell whether something was at a path?"""
+    if not PurePosixPath(path).is_relative_to(folder):
+        return False
+    relative = str(PurePosixPath(path).relative_to(folder))
+    return not exclude if relative == "." else not Excludes(exclude, folder)(relative)

@@ -20,7 +20,7 @@ from engine.tasks.task import McpServer, NetworkMode, NetworkPolicy, Task
 PACKAGES = {Wire.OPENAI_CHAT: "openai", Wire.OPENAI_RESPONSES: "openai", Wire.ANTHROPIC: "anthropic"}
 """The SDKs by which agents on the host call their models."""
 
-NEVER_REFUSED = frozenset({"command", "replay"})
+NEVER_REFUSED = frozenset({"command", "replay", "restore"})
 """Of a command nobody knows what it needs, so that it is only warned of; a replay repeats what was done."""
 
 

@@ -31,7 +31,7 @@ SHOWN = 300
 _TAIL = 256 << 10
 _MOST_TRAJECTORIES = 4
 
-NO_MODEL = frozenset({"oracle", "nop", "replay"})
+NO_MODEL = frozenset({"oracle", "nop", "replay", "restore"})
 """Agents that ask no model."""
 
 _CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-Z\\^-~])")

@@ -13,7 +13,7 @@ import msgspec
 
 from engine import events as ev
 from engine.environments.environment import Emit, Environment, ExecResult, Provider
-from engine.environments.excludes import Excludes
+from engine.environments.excludes import tells_of
 from engine.environments.script import launch, normalised
 from engine.hidden_values import HiddenValues, HidingSink
 from engine.issues import Code, Evidence, Issue, Phase, Severity, TrialFailed
@@ -75,13 +75,9 @@ class FreshVerifier:
 
 def _holds(row: Collected, path: str) -> bool:
     """Does this artifact speak for the path?"""
-    folder = PurePosixPath(row.path)
-    if row.service != MAIN or row.type != "directory" or not PurePosixPath(path).is_relative_to(folder):
+    if row.service != MAIN or row.type != "directory":
         return False
-    relative = str(PurePosixPath(path).relative_to(folder))
-    if relative == ".":
-        return not row.exclude
-    return not Excludes(row.exclude, folder)(relative)
+    return tells_of(PurePosixPath(row.path), row.exclude, path)
 
 
 def _tell_collision(record: Record, row: Collected, other: Collected) -> None:

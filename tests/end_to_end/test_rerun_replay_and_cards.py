@@ -90,6 +90,34 @@ def test_recorded_commands_are_replayed_in_a_fresh_environment_and_set_beside_th
     assert (run / "events.jsonl").read_bytes() == before
 
 
+def test_what_a_trial_left_is_verified_again_without_its_agent_case_55(tmp_path: Path) -> None:
+    """Both verdicts on equal artifacts: the tests are flaky, whatever the agent did."""
+    task = tmp_path / "tasks" / "coin"
+    toml = 'artifacts = ["/app"]\n[verifier]\nenvironment_mode = "separate"\n[verifier.env]\nCOIN = "${COIN:-1}"\n'
+    test = 'grep -qx yes /app/word && [ ! -e /app/old ] && echo "$COIN" > /logs/verifier/reward.txt\n'
+    image = "FROM debian:bookworm-slim\nWORKDIR /app\nRUN touch /app/old\n"
+    small_task(task, toml=toml, solve="echo yes > word; rm old\n", test=test, environment__Dockerfile=image)
+    allowed = ("--allow-host-env", "COIN", "--plain")
+    first = trialdeck("run", "tasks", "--agent", "oracle", *allowed, cwd=tmp_path)
+    assert first.returncode == 0, first.stdout + first.stderr
+    run = only_run(tmp_path)
+    before = (run / "events.jsonl").read_bytes()
+    again = ("replay", str(run), "coin", "--artifacts", "--times", "2", "--runs-dir", "again", "--plain")
+    for coin, ended in (("1", "passed, reward 1"), ("0", "failed, reward 0")):
+        answer = trialdeck(*again, cwd=tmp_path, env={"COIN": coin})
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+        assert answer.stdout.splitlines()[-3:] == ["then: passed, reward 1", f"now:  {ended}", f"now:  {ended}"]
+    assert (run / "events.jsonl").read_bytes() == before
+    digests = {
+        row.sha256
+        for folder in (run, *(tmp_path / "again").iterdir())
+        for trial in state_of(folder).trials.values()
+        for row in trial.artifacts
+        if row.source == "/app"
+    }
+    assert len(digests) == 1
+
+
 def test_a_trial_that_left_no_recording_can_not_be_replayed(tmp_path: Path) -> None:
     small_task(tmp_path / "tasks" / "plain")
     assert trialdeck("run", "tasks", "--agent", "nop", "--plain", cwd=tmp_path).returncode == 0

@@ -73,6 +73,8 @@ def test_several_parameters_stand_in_any_order(tmp_path: Path) -> None:
         ("command:run= \n ", ["needs the parameter run"]),
         ("replay", ["sessions", "run"]),
         ("replay:sessions=/not/there", ["/not/there", "no such file or folder"]),
+        ("restore", ["needs the parameter trial"]),
+        ("restore:trial=/not/there", ["/not/there", "no such folder"]),
     ],
 )
 def test_an_arm_that_cant_run_says_why(text: str, words: list[str]) -> None:
@@ -98,7 +100,7 @@ def test_both_ways_to_replay_at_once_are_refused(tmp_path: Path) -> None:
 
 
 def test_every_agent_that_can_be_named_can_be_made(tmp_path: Path) -> None:
-    needed = {"command": {"run": "true"}, "replay": {"sessions": str(tmp_path)}}
+    needed = {"command": {"run": "true"}, "replay": {"sessions": str(tmp_path)}, "restore": {"trial": str(tmp_path)}}
     for agent in set(AGENTS) - {"harbor"}:  # is made where Harbor is, and has tests of its own
         made = make_agent(ArmInfo(name="x", agent=agent, parameters=needed.get(agent, {})))
         assert made.name == agent and made.version and made.log_name.endswith(".txt")

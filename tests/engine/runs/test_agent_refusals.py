@@ -87,7 +87,7 @@ def test_an_arm_with_a_name_of_its_own_is_named_beside_its_agent(tmp_path: Path)
     assert "agent tester (arm fast) takes" in issue.message
 
 
-@pytest.mark.parametrize("agent", ["oracle", "nop", "replay", "command"])
+@pytest.mark.parametrize("agent", ["oracle", "nop", "replay", "restore", "command"])
 def test_agents_that_need_neither_servers_nor_skills_run_every_task(tmp_path: Path, agent: str) -> None:
     arm = ArmInfo(name=agent, agent=agent)
     found = make_plan(
