@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 
+from engine.analysis.wording import many
 from engine.issues import Code, Phase, Severity
 from engine.readers.run_folder import TRIALDECK
 from engine.text import clean_line
@@ -144,7 +145,8 @@ def past_its_time(case: TrialCase) -> Iterator[Finding]:
                 rule="agent_past_its_time",
                 cause=Cause.AGENT,
                 strength=Strength.STRONG,
-                text=f"{len(late)} steps of the agent came later after its first than its limit of {limit:g} s allows",
+                text=f"{many(len(late), 'step')} of the agent came later after its first than its limit of {limit:g} s "
+                "allows",
                 source=f"steps {late[0].number}–{late[-1].number}",
                 evidence=(case.step_evidence(case.session, late[0].number, late[0].message or "first late step"),),
                 step=late[0].number,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from engine.analysis.wording import many
 from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.readers.run_folder import TRIALDECK
 from engine.tasks.task import MAIN
@@ -115,7 +116,7 @@ def out_of_memory(case: TrialCase) -> Iterator[Finding]:
     told = {issue.service for issue in issues}
     recorded = case.source == TRIALDECK.kind or case.trial.out_of_memory
     passed = _passed_alike(case)
-    also = f"; {passed} other trials of this task passed under the same limit" if passed else ""
+    also = f"; {many(passed, 'other trial')} of this task passed under the same limit" if passed else ""
     for issue in issues:
         yield of_issue(
             "out_of_memory",
@@ -141,7 +142,7 @@ def out_of_memory(case: TrialCase) -> Iterator[Finding]:
             rule="memory_was_enough",
             cause=Cause.MODEL,
             strength=Strength.WEAK,
-            text=f"{passed} other trials of this task passed under the same memory limit",
+            text=f"{many(passed, 'other trial')} of this task passed under the same memory limit",
             source="other trials",
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from engine.analysis.wording import many
 from engine.issues import Code, Issue, Severity
 from engine.text import clean_line
 from engine.triage.causes import Cause
@@ -101,7 +102,7 @@ def oracle_disagrees(case: TrialCase) -> Iterator[Finding]:
                 rule="flaky",
                 cause=Cause.GRADER,
                 strength=Strength.STRONG if own else Strength.WEAK,
-                text=f"flaky: the {agent} passed {passed} times and failed {failed} times on this task",
+                text=f"flaky: the {agent} passed {many(passed, 'time')} and failed {many(failed, 'time')} on this task",
                 source="other attempts",
             )
 
@@ -118,7 +119,7 @@ def same_work_other_verdict(case: TrialCase) -> Iterator[Finding]:
             rule="attempts_disagree",
             cause=Cause.GRADER,
             strength=Strength.STRONG,
-            text=f"flaky: {len(alike)} other trials handed over the same artifacts, byte for byte, and "
+            text=f"flaky: {many(len(alike), 'other trial')} handed over the same artifacts, byte for byte, and "
             + ("failed" if other == FAILED else "passed"),
             source="manifest.json",
         )

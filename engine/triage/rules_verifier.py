@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from engine.analysis.wording import many
 from engine.issues import Code, Evidence, Severity
 from engine.readers.csv_table import SOURCE as TABLE
 from engine.text import clean_line
@@ -193,7 +194,7 @@ def nothing_handed_over(case: TrialCase) -> Iterator[Finding]:
         others = [trial for trial in case.same_task if trial.state == PASSED]
         handed = [trial for trial in others if all(each.code is not issue.code for each in trial.issues)]
         cause = Cause.MODEL if handed else Cause.TASK
-        more = f"; {len(handed)} other trials of this task handed something over and passed" if handed else ""
+        more = f"; {many(len(handed), 'other trial')} of this task handed something over and passed" if handed else ""
         yield of_issue("nothing_handed_over", cause, issue, "artifacts", strong=False, more=more)
 
 
