@@ -199,7 +199,10 @@ def test_nothing_handed_over_is_the_task_s_unless_others_handed_something_over(r
     run.trial("u", 1.0, arm="o")
     found = run.found("nothing_handed_over")
     assert found is not None
-    assert found.cause is Cause.MODEL
+    assert found.cause is Cause.MODEL and "; 1 other trial of this task handed" in found.text
+    run.trial("w", 1.0, arm="b")
+    found = run.found("nothing_handed_over")
+    assert found is not None and "; 2 other trials of this task handed" in found.text
 
 
 def test_a_hook_that_fails_for_those_who_pass_explains_no_failure(run: Run) -> None:
