@@ -44,9 +44,10 @@ class HelpScreen(DeckModal[None]):
         scroll = VerticalScroll()
         scroll.border_subtitle = "esc closes"
         with scroll:
-            for place in self.places:
+            for at, place in enumerate(self.places, 1):
+                lower = [below.name for below in self.places[at:]]
                 yield Static(place.title, classes="title", markup=False)
-                yield Static(_keys(place, own_keys(self.app), self.taken), classes="keys", markup=False)
+                yield Static(_keys(place, own_keys(self.app), self.taken, lower), classes="keys", markup=False)
             if self.more:
                 yield Static(_flowing(self.more), classes="more", markup=False)
 
@@ -57,12 +58,12 @@ class HelpScreen(DeckModal[None]):
         self.query_one(VerticalScroll).scroll_relative(y=lines * 3, animate=False)
 
 
-def _keys(place: Place, own: OwnKeys, taken: Mapping[str, str]) -> Table:
+def _keys(place: Place, own: OwnKeys, taken: Mapping[str, str], lower: Collection[str]) -> Table:
     """Keys at the left, and beside them what they do: a long sentence goes on below its own beginning."""
     table = Table.grid(Column(min_width=KEYS_WIDTH), Column(ratio=1), padding=(0, 1, 0, 0), expand=True)
     for action in place.actions:
         keys = keys_of(place, action, own)
-        left = keys_left(place, action, keys, taken)
+        left = keys_left(place, action, keys, taken, lower)
         if left or not keys:
             table.add_row(Text(" ".join(key_text(key) for key in left), style="bold"), Text(action.help))
     if place.mouse:
@@ -77,10 +78,14 @@ def keys_taken(screen: Screen[Any]) -> dict[str, str]:
     return {key: ident for key, ident in found if ident.partition(".")[0] in places}
 
 
-def keys_left(place: Place, action: Action, keys: Collection[str], taken: Mapping[str, str]) -> tuple[str, ...]:
-    """Those that call this action and no other one."""
+def keys_left(
+    place: Place, action: Action, keys: Collection[str], taken: Mapping[str, str], lower: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Those that call this action and no other one, or what a place of these names calls the same: a list's Enter
+    opens what its screen says that it opens."""
     ident = place.id_of(action)
-    return tuple(key for key in keys if taken.get(key, ident) == ident)
+    same = {ident, *(f"{name}.{ident.partition('.')[2]}" for name in lower)}
+    return tuple(key for key in keys if taken.get(key, ident) in same)
 
 
 def _flowing(text: str) -> Group:

@@ -57,6 +57,7 @@ async def test_where_nothing_lies_above_a_table_all_its_keys_are_listed(tmp_path
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
         assert isinstance(app.screen, HelpScreen)
         keys = listed(app.screen)
+        assert keys["The run"]["enter"] == "Open the trial under the cursor"
         assert {"↑", "k", "↓", "j", "home", "end"} <= keys["In a table"].keys()
         assert {"?", "F1", "ctrl+t"} <= keys["Everywhere"].keys()
 
