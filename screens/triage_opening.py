@@ -39,9 +39,9 @@ class Opening:
 
         self._ask_first("The trial's own screen names its arm", "open it", trial.trial, opened)
 
-    def naming(self, then: Callable[[], None]) -> None:
-        """Something that shows the path of a log, of the trial that is looked at."""
-        self._ask_first("The path of this log names the trial's arm", "go on", self._walk.current, then)
+    def naming(self, then: Callable[[], None], what: str = "The path of this log") -> None:
+        """Before something that names the arm of the trial that is looked at."""
+        self._ask_first(f"{what} names the trial's arm", "go on", self._walk.current, then)
 
     def _ask_first(self, title: str, what: str, trial: str | None, then: Callable[[], None]) -> None:
         def agreed() -> None:

@@ -44,12 +44,18 @@ class RerunAsked(Message):
 
 
 class Rerunning:
-    """`tell` shows a line. The run's engine takes it up where it is alive; else the command that starts one is copied:
-    an engine is never started behind a person's back."""
+    """`tell` shows a line, `naming` asks before a trial's arm is named where it is hidden. The run's engine takes it up
+    where it is alive; else the command that starts one is copied: an engine is never started behind a person's back."""
 
     def __init__(
-        self, screen: Screen[Any], desk: TriageDesk, names: TrialNames, tell: Callable[[tuple[str, str]], None]
+        self,
+        screen: Screen[Any],
+        desk: TriageDesk,
+        names: TrialNames,
+        tell: Callable[[tuple[str, str]], None],
+        naming: Callable[[Callable[[], None], str], None],
     ) -> None:
+        self._naming = naming
         self._screen = screen
         self._desk = desk
         self._names = names
@@ -107,8 +113,12 @@ class Rerunning:
             self._screen.run_worker(partial(self._ask, dict(found.chosen)), thread=True, group="rerun")
             return
         command = shlex.join(["trialdeck", "rerun", str(self._desk.source.folder.absolute()), found.trial])
-        self._screen.app.copy_to_clipboard(clean_line(command))
-        self._tell(("✓ copied: the command that runs it again; nothing has been started", "deck--good"))
+
+        def copied() -> None:
+            self._screen.app.copy_to_clipboard(clean_line(command))
+            self._tell(("✓ copied: the command that runs it again; nothing has been started", "deck--good"))
+
+        self._naming(copied, "The command")
 
     def _ask(self, chosen: dict[str, str]) -> None:
         try:

@@ -72,7 +72,7 @@ class TriageScreen(DeckScreen[None]):
             self, desk, self.walk, self.cover, advance=self._advance, go=self._go, show=self._show_all
         )
         self.opening = Opening(self, desk, self.walk, self.cover)
-        self.rerunning = Rerunning(self, desk, self.deciding.names, self.deciding.tell)
+        self.rerunning = Rerunning(self, desk, self.deciding.names, self.deciding.tell, self.opening.naming)
         self._begin_at = trial
         self._looked_through = False
         self._opened_at = perf_counter()

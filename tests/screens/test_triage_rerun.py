@@ -61,6 +61,24 @@ async def test_of_a_run_that_is_over_the_command_is_copied(run: Path, monkeypatc
     assert [label.kind for label in labels_in(run)] == ["label"]
 
 
+async def test_blind_it_is_asked_before_the_command_names_the_arm(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("screens.triage_rerun.read_card", lambda folder: Card(Cause.INFRASTRUCTURE))
+    async with triage_opened(run, blind=True) as (app, pilot, screen):
+        trial = screen.walk.current
+        assert trial is not None
+        screen.desk.label((trial,), Cause.INFRASTRUCTURE, blind=True)
+        for answer in ("escape", "y"):
+            await pilot.press("r")
+            await until(pilot, lambda: "again, all arms alike?" in screen_text(app))
+            await pilot.press("y")
+            await until(pilot, lambda: "The command names the trial's arm" in screen_text(app))
+            assert not app.clipboard
+            await pilot.press(answer)
+            await until(pilot, lambda: app.screen is screen)
+        await until(pilot, lambda: "✓ copied" in screen_text(app))
+        assert app.clipboard.endswith(trial) and trial in screen.desk.seen_by_name
+
+
 async def test_a_card_that_cannot_be_read_is_said(run: Path) -> None:
     async with triage_opened(run, trial=OOM) as (app, pilot, screen):
         screen.desk.label((OOM,), Cause.INFRASTRUCTURE)
