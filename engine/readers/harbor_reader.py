@@ -263,6 +263,7 @@ class HarborReader:
         if trial.told and changed and not looked:
             yield from self._set_aside(trial)
         if trial.record is not None and not trial.told:
+            yield from self._goes_on(trial)
             retries = self._job_log.retries.get(trial.name, [])
             story = trial.story(retries)
             finished = story[-1]
@@ -288,6 +289,7 @@ class HarborReader:
             return  # it comes back, or is taken back
         if alive:
             if not trial.running:
+                yield from self._goes_on(trial)
                 trial.running, trial.cut_off, trial.phase = True, False, None
                 at = trial.began(self._began(), ev.now())
                 yield ev.TrialStarted(at=at, trial=trial.name, run_number=trial.run_number)
@@ -297,21 +299,20 @@ class HarborReader:
         elif not trial.cut_off:
             yield from self._cut_off(trial)
 
+    def _goes_on(self, trial: HarborTrial) -> Iterator[ev.AnyEvent]:
+        """One that was taken for cut off, as where its files are copied here, is told as if it had never been."""
+        pair = self._places.pair_of(trial.name)
+        if trial.cut_off and pair is not None:
+            self._places.give_back(trial.name)
+            yield ev.TrialWithdrawn(at=self._last_sign(), trial=trial.name, reason="taken for cut off, but it goes on")
+            yield self._trial_planned(trial.name, *pair)
+
     def _cut_off(self, trial: HarborTrial) -> Iterator[ev.AnyEvent]:
         last = self._last_sign()
         if not trial.running:
             at = trial.began(self._began(), last)
             yield ev.TrialStarted(at=at, trial=trial.name, run_number=trial.run_number)
-        broken = f"its result.json {trial.broken}" if trial.broken else "it has no result"
-        said = f"cut off: {broken}, and nobody works on this job any more; its last sign of life is of {last:%F %T} UTC"
-        yield ev.TrialInterrupted(at=last, trial=trial.name, run_number=trial.run_number, reason=said)
-        place = (
-            Evidence("log", "ends here", "trial.log")
-            if not trial.broken
-            else Evidence("file", trial.broken, "result.json")
-        )
-        issue = Issue(Severity.ERROR, None, Code.HARNESS_INTERRUPTED, said, (place,))
-        yield ev.IssueRaised(at=last, trial=trial.name, issue=issue)
+        yield from trial.left_off(last)
         trial.running, trial.cut_off, trial.phase = False, True, None
 
     # --- the job ---

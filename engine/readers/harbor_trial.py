@@ -101,6 +101,19 @@ class HarborTrial:
             return latest
         return written if job_began <= written <= latest else latest
 
+    def left_off(self, last: datetime) -> Iterator[ev.AnyEvent]:
+        """Nobody works on it any more, since `last`."""
+        broken = f"its result.json {self.broken}" if self.broken else "it has no result"
+        said = f"cut off: {broken}, and nobody works on this job any more; its last sign of life is of {last:%F %T} UTC"
+        yield ev.TrialInterrupted(at=last, trial=self.name, run_number=self.run_number, reason=said)
+        place = (
+            Evidence("log", "ends here", "trial.log")
+            if not self.broken
+            else Evidence("file", self.broken, "result.json")
+        )
+        issue = Issue(Severity.ERROR, None, Code.HARNESS_INTERRUPTED, said, (place,))
+        yield ev.IssueRaised(at=last, trial=self.name, issue=issue)
+
     def observed(self, at: datetime) -> Iterator[ev.AnyEvent]:
         """Where a running trial stands, from the files it has so far; whether it still prepares or its agent works
         shows only where the agent's logs are written straight into the folder."""

@@ -229,3 +229,26 @@ def test_a_job_killed_while_it_cancelled_is_stale(job_folder: Path) -> None:
     job.start("one__bbbbbbb")
     job.says(23, cancelled=1, running=1)
     assert foreign.state_of(job_folder)[1] is Liveness.STALE
+
+
+def test_a_trial_taken_for_cut_off_while_its_files_are_copied_here_is_as_if_it_had_never_been(
+    job_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = Job(job_folder, attempts=2)
+    job.start("one__aaaaaaa")
+    job.start("one__bbbbbbb")
+    watching = Watching(job_folder, monkeypatch)
+    watching.owner = False
+    state = watching.look()
+    assert [trial.state for trial in state.trials.values()] == ["interrupted", "interrupted"]
+    attempts = {name: trial.attempt for name, trial in state.trials.items()}
+    job.end("one__aaaaaaa")
+    watching.owner = True
+    state = watching.look()
+    assert [state.trials[name].state for name in sorted(state.trials)] == ["passed", "running"]
+    job.end("one__bbbbbbb", start=30, reward=0.0)
+    job.says(60, finished=True)
+    state = watching.look()
+    assert {name: trial.attempt for name, trial in state.trials.items()} == attempts
+    assert not any(trial.issues or trial.earlier for trial in state.trials.values())
+    assert not any(state.severities.values())
