@@ -20,10 +20,12 @@ import tomli_w
 from console.errors import Unusable
 from console.identity import HOST, Identity, identity_of
 from console.scrub import AROUND, Known, Scrubber
+from console.scrubbed_people import ScrubbedPeople
 from console.scrubbed_streams import ScrubbedStreams
 from engine.layout import CARD, CONFIG, ENGINE, ENGINE_LOG, EVENTS, RESERVE, RESULT, is_run_folder
 from engine.log_streams import SUFFIX, streams_path
 from engine.runs.card import CardInvalid, RunCard, read_card, write_card
+from engine.triage.label_store import LABELS
 
 ARCHIVES = (".tar.gz", ".tgz")
 HARBOR_FILES = (CONFIG, RESULT, "lock.json")
@@ -116,6 +118,7 @@ class _Copy:
         self.keep_binary = keep_binary
         self.exported = Exported()
         self._scrubber: Scrubber | None = None
+        self._people = ScrubbedPeople(str)
         self._card: RunCard | None = None
         self._streams: dict[Path, ScrubbedStreams] = {}  # of the files beside logs that were scrubbed
 
@@ -126,8 +129,9 @@ class _Copy:
             card = None
         found = identity or identity_of(self.source, card)
         known = list(found.known)
+        self._people = ScrubbedPeople(Scrubber(known, found.ids).text)
         if card is not None:
-            self._card = _scrubbed_card(card, Scrubber(known, found.ids))
+            self._card = _scrubbed_card(card, Scrubber(known, found.ids), self._people)
             known.append(Known(kind="digest of the card", text=card.digest, stand_in=self._card.digest))
         self._scrubber = Scrubber(known, found.ids)
         self.exported.too_short = found.too_short
@@ -175,8 +179,9 @@ class _Copy:
         elif place.name.endswith(".jsonl") and len(place.parts) <= 2:  # our own: only whole lines
             for line in data:
                 if line.endswith(b"\n"):
-                    event = scrubber is not None and str(place) == EVENTS
-                    out.write(line if scrubber is None else _event(line, scrubber) if event else scrubber.raw(line))
+                    told = str(place) in (EVENTS, LABELS)
+                    scrubbed = line if scrubber is None else scrubber.raw(line) if not told else self._told(line)
+                    out.write(scrubbed)
         elif scrubber is None or str(place) in self.exported.binary or self._of_binary(place):
             shutil.copyfileobj(data, out, _CHUNK)
         elif str(place) == CARD:
@@ -188,6 +193,22 @@ class _Copy:
                 out.write(_PROCESS.sub(rb"\1 1", scrubber.raw(chunk)))
         else:
             self._text(data, place, out, scrubber)
+
+    def _told(self, line: bytes) -> bytes:
+        """An event, of whatever version, or a label; a line that is none is scrubbed as text."""
+        assert self._scrubber is not None
+        try:
+            told = msgspec.json.decode(line)
+        except msgspec.DecodeError:
+            return self._scrubber.raw(line)
+        if isinstance(told, dict):
+            if told.get("type") == "engine_started":
+                self._scrubber.counts["process id"] += 1
+                told |= {"pid": 1, "host": HOST}
+            if isinstance(told.get("host"), dict) and told["host"].get("name"):
+                told["host"]["name"] = HOST
+            told = self._people.unnamed(told)
+        return msgspec.json.encode(self._scrubber.value(told)) + b"\n"
 
     def _text(self, data: BinaryIO, place: Path, out: BinaryIO, scrubber: Scrubber) -> None:
         beside = streams_path(place)
@@ -219,26 +240,14 @@ class _Copy:
         return tomli_w.dumps(scrubbed).encode()
 
 
-def _scrubbed_card(card: RunCard, scrubber: Scrubber) -> RunCard:
-    plain = scrubber.value(msgspec.to_builtins(card, builtin_types=(datetime,)), fact=True)
+def _scrubbed_card(card: RunCard, scrubber: Scrubber, people: ScrubbedPeople) -> RunCard:
+    told = msgspec.to_builtins(card, builtin_types=(datetime,))
+    if amendments := told.get("amendments"):
+        told["amendments"] = [people.unnamed(amendment) for amendment in amendments]
+    plain = scrubber.value(told, fact=True)
     clean = msgspec.convert(plain, RunCard)
     host = msgspec.structs.replace(clean.conduct.host, name=HOST if clean.conduct.host.name else "")
     return msgspec.structs.replace(clean, conduct=msgspec.structs.replace(clean.conduct, host=host))
-
-
-def _event(line: bytes, scrubber: Scrubber) -> bytes:
-    """An event, of whatever version; a line that is none is scrubbed as text."""
-    try:
-        event = msgspec.json.decode(line)
-    except msgspec.DecodeError:
-        return scrubber.raw(line)
-    if isinstance(event, dict):
-        if event.get("type") == "engine_started":
-            scrubber.counts["process id"] += 1
-            event |= {"pid": 1, "host": HOST}
-        if isinstance(event.get("host"), dict) and event["host"].get("name"):
-            event["host"]["name"] = HOST
-    return msgspec.json.encode(scrubber.value(event)) + b"\n"
 
 
 def _facts(text: bytes, scrubber: Scrubber) -> bytes:

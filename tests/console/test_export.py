@@ -20,12 +20,15 @@ from engine import events as ev
 from engine.layout import ENGINE, ENGINE_LOG, EVENTS, RESERVE
 from engine.log_streams import Stream, read_ranges
 from engine.owner import boot_id, this_process
+from engine.readers.open_run import open_run
 from engine.readers.reader import Liveness
 from engine.readers.run_folder import RunFolderReader
 from engine.runs.atomic_file import write_json
 from engine.runs.card import CardTask, Conduct, RunCard, read_card, write_card
+from engine.triage.label_store import open_labels
 from engine.trial.log_file import LogFile
 from tests.console.run_folders import begun, broken_build, planned, scored, started, whole_run, write
+from tests.engine.triage.labels import label
 from tests.screens.fake_run import at
 
 USER, HOST, HOME = "ada-lovelace", "tower-9", "/home/ada-lovelace"
@@ -125,6 +128,19 @@ def test_a_scrubbed_copy_has_nothing_of_whose_machine_it_was(run: Path, identity
     assert [told for told in TELLING if told.lower().encode() in left] == []
     assert str(tmp_path).encode() not in left
     assert {"host name", "user name", "home folder", "value of KEY", "boot id"} <= set(done.replaced)
+
+
+def test_people_who_labelled_stay_apart_and_unnamed(run: Path, identity: Identity, tmp_path: Path) -> None:
+    store = open_labels(open_run(run))
+    for who in (USER, "grace", "Zoë B.", "root", "grace"):
+        store.append(label(who, "hello__oracle__1", run=store.run_identity))
+    with (run / EVENTS).open("ab") as events:
+        events.write(ev.encode(ev.RunPaused(at=at(9), by="grace")))
+    export_run(run, tmp_path / "copy", scrub=True, identity=identity)
+    labels = [json.loads(line) for line in (tmp_path / "copy" / "labels.jsonl").read_bytes().splitlines()]
+    assert [one["who"] for one in labels] == ["user", "user 2", "user 3", "root", "user 2"]
+    assert json.loads((tmp_path / "copy" / EVENTS).read_bytes().splitlines()[-1])["by"] == "user 2"
+    assert len(open_labels(open_run(tmp_path / "copy")).new_labels()) == 5
 
 
 def test_a_scrubbed_copy_adds_up_to_the_same(run: Path, identity: Identity, tmp_path: Path) -> None:

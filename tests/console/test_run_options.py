@@ -42,12 +42,12 @@ def test_what_stays_on_the_terminal_says_how_to_come_back() -> None:
 def test_a_run_that_goes_on_is_shown_once_its_new_engine_has_begun(tmp_path: Path) -> None:
     (tmp_path / ENGINE_LOG).write_text("trialdeck: no room left\n")
     earlier = [EngineStarted(pid=0, host="h", session=1), RunFinished(exit_code=130, seconds=1.0)]
-    (tmp_path / EVENTS).write_bytes(b"".join(encode(event) + b"\n" for event in earlier))
+    (tmp_path / EVENTS).write_bytes(b"".join(encode(event) for event in earlier))
     with subprocess.Popen([sys.executable, "-c", "pass"]) as engine:
         with pytest.raises(Unusable, match="the run did not start: no room left"):
             wait_for_begin(tmp_path, engine)
         with (tmp_path / EVENTS).open("ab") as events:
-            events.write(encode(EngineStarted(pid=engine.pid, host="h", session=2)) + b"\n")
+            events.write(encode(EngineStarted(pid=engine.pid, host="h", session=2)))
         wait_for_begin(tmp_path, engine)
 
 
