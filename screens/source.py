@@ -197,8 +197,10 @@ class RunSource:
             reader.close()
 
     def _poll(self, reader: RunReader) -> list[ev.AnyEvent]:
+        """Nothing where the folder is gone: what was read of it stays, and is not taken back trial by trial."""
+        gone = self._reached_end and not self.folder.exists()
         try:
-            found = reader.poll()
+            found = [] if gone else reader.poll()
         except OSError as error:
             self._say(f"can't read the run: {error.strerror or error}")
             return []

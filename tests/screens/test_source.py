@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from engine import events as ev
+from engine.readers.harbor_reader import HarborReader
 from engine.readers.reader import Liveness
 from engine.readers.run_folder import RunFolderReader
 from screens.source import RunSource
+from tests.engine.readers.harbor_samples import Job
 from tests.screens import fake_run
 
 BOUND_SEC = 30.0
@@ -152,6 +154,27 @@ def test_a_run_folder_that_is_taken_away_is_said(tmp_path: Path) -> None:
     shutil.rmtree(folder)
     woken.until(lambda: source.problem == "the run folder is gone")
     assert source.state.finished is not None, "what was read stays"
+    source.close()
+
+
+def test_trials_of_a_run_that_is_moved_away_stay_as_they_were(tmp_path: Path) -> None:
+    folder = tmp_path / "jobs" / "job"
+    job = Job(folder, attempts=2)
+    job.end("one__aaaaaaa")
+    job.end("one__bbbbbbb", start=30, reward=0.0)
+    job.says(60, finished=True)
+    source = RunSource(folder)
+    woken = Woken(source)
+    source.start()
+    woken.until(lambda: source.liveness is Liveness.FINISHED and source.caught_up)
+    before = {name: trial.state for name, trial in source.state.trials.items()}
+    assert sorted(before.values()) == ["failed", "passed"]
+    reader = HarborReader(folder)
+    folder.rename(tmp_path / "elsewhere")
+    assert source._poll(reader) == []
+    reader.close()
+    woken.until(lambda: source.problem == "the run folder is gone")
+    assert {name: trial.state for name, trial in source.state.trials.items()} == before
     source.close()
 
 
