@@ -52,6 +52,7 @@ class CompareScreen(LiveNumbers):
         super().__init__(self.comparing)
         self.exporting = Exporting(self, "the comparison", compare_export.TITLES, self._writing)
         self.worked: Worked | None = None
+        self._read = False
         self._families_before: str | None = None  # what stood before others were asked for
 
     def compose(self) -> ComposeResult:
@@ -177,7 +178,11 @@ class CompareScreen(LiveNumbers):
         detail.worked, detail.context = worked, self.comparing.context
         detail.show()
         for list_id, tasks in (("#a-only", found.a_only if found else ()), ("#b-only", found.b_only if found else ())):
-            self.query_one(list_id, DiscordantList).set_tasks(tasks)
+            table = self.query_one(list_id, DiscordantList)
+            if not self._read:
+                table.to_top()  # while runs are read, the cursor is not on a row that moves away
+            table.set_tasks(tasks)
+        self._read = self._read or (found is not None and self.comparing.caught_up)
 
     def _show_state(self) -> None:
         comparing = self.comparing

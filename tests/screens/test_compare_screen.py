@@ -18,6 +18,7 @@ from engine import events as ev
 from engine.readers.open_run import OpenedRun, open_run
 from engine.readers.run_folder import TrialdeckFormat
 from screens.compare_screen import CompareScreen
+from screens.comparing import Comparing
 from screens.export_files import default_folder, refuse_foreign
 from screens.trial_screen import TrialScreen
 from screens.widgets.discordant_list import DiscordantList
@@ -143,6 +144,23 @@ async def test_an_unfinished_run_says_so_and_follows_what_comes(tmp_path: Path) 
         await until(pilot, lambda: screen.found is not None and screen.found.unfinished == 0, "the last one counts")
         await pilot.pause()
         assert "to go" not in screen_lines(app)[0]
+
+
+async def test_while_runs_are_read_the_cursor_stays_at_the_top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = [False]
+    monkeypatch.setattr(Comparing, "caught_up", property(lambda _: read[0]))
+    async with compared(tmp_path / "run", verdicts(1, 3, 1, 1, 1.0, 1.0)) as (_app, pilot, screen):
+        table = screen.query_one("#a-only", DiscordantList)
+        found = screen.found
+        assert found is not None and len(found.a_only) == 3
+        table.set_tasks(found.a_only[2:])
+        screen._show_found()
+        assert table.cursor_key == found.a_only[0].task
+        read[0] = True
+        screen._show_found()
+        await pilot.press("down")
+        screen._show_found()
+        assert table.cursor_key == found.a_only[1].task
 
 
 async def test_the_cursor_stays_on_its_task_when_others_join(tmp_path: Path) -> None:
