@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -122,7 +123,7 @@ class SshLine:
         reader = threading.Thread(target=self._read, args=(process,), daemon=True)
         reader.start()
         until = time.monotonic() + OPEN_SEC
-        while not local.is_socket():
+        while not _is_listened_at(local):
             if process.poll() is not None:
                 reader.join(END_SEC)
                 raise SshFailed(f"{named(self._endpoint)}: {_last(self._words)}; {self._way_out()}")
@@ -177,6 +178,13 @@ class SshLine:
             f"`ssh{port} {user}{place.hostname} docker version` must work here without a question: with a key that "
             "the agent holds, and a host key that is known"
         )
+
+
+def _is_listened_at(local: Path) -> bool:
+    if not local.is_socket():
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        return connection.connect_ex(str(local)) == 0
 
 
 def _last(words: deque[str]) -> str:

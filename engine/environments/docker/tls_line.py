@@ -20,7 +20,7 @@ from engine.environments.docker.unreachable import named, why
 
 CHUNK = 64 * 1024
 HANDSHAKE_SEC = 10.0
-SETTLE_SEC = 1.0
+SETTLE_SEC = 2.0
 ALIVE_IDLE_SEC, ALIVE_EVERY_SEC, ALIVE_TIMES = 15, 5, 3
 """A host that is gone is noticed after half a minute."""
 

@@ -32,22 +32,29 @@ class Line:
         self.port = 0
         self._group = group
         self._scope = anyio.CancelScope()
+        self._closed: anyio.Event | None = None
 
     async def mend(self) -> None:
+        if self._closed is not None:
+            await self._closed.wait()
         listener = await anyio.create_tcp_listener(
             local_host="127.0.0.1", local_port=self.port, family=AddressFamily.AF_INET
         )
         self.port = listener.extra(anyio.abc.SocketAttribute.local_port)
         self._scope = anyio.CancelScope()
-        self._group.start_soon(self._serve, listener, self._scope)
+        self._closed = anyio.Event()
+        self._group.start_soon(self._serve, listener, self._scope, self._closed)
 
     def cut(self) -> None:
         self._scope.cancel()
 
-    async def _serve(self, listener: anyio.abc.Listener[anyio.abc.SocketStream], scope: anyio.CancelScope) -> None:
+    async def _serve(
+        self, listener: anyio.abc.Listener[anyio.abc.SocketStream], scope: anyio.CancelScope, closed: anyio.Event
+    ) -> None:
         with scope:
             async with listener:
                 await listener.serve(self._connect)
+        closed.set()
 
     async def _connect(self, near: anyio.abc.SocketStream) -> None:
         async with near, await anyio.connect_unix(SOCKET) as far, anyio.create_task_group() as group:

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from engine.environments.docker import tls_line
 from engine.environments.docker.compose import tool_environment
 from engine.environments.docker.endpoint import Endpoint
 from engine.environments.docker.engine_api import Engine, EngineCallFailed
@@ -17,6 +18,11 @@ from engine.issues import Code, TrialFailed
 from tests.engine.environments.tls_daemon import EARLY, LATE, certificates, tls_daemon
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def no_haste(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tls_line, "SETTLE_SEC", 30.0)
 
 
 def endpoint(port: int, folder: Path, *, verify: bool = True) -> Endpoint:
