@@ -13,6 +13,8 @@ LOG = place(
     Action(
         name="page(1)", keys=("pagedown", "ctrl+f", "space"), label="page down", help="Down one page", palette=False
     ),
+    Action(name="half(-1)", keys=("ctrl+u",), label="half up", help="Up half a page", palette=False),
+    Action(name="half(1)", keys=("ctrl+d",), label="half down", help="Down half a page", palette=False),
     Action(name="sideways(-1)", keys=("left", "h"), label="left", help="Left, where lines don't wrap", palette=False),
     Action(name="sideways(1)", keys=("right", "l"), label="right", help="Right, where lines don't wrap", palette=False),
     Action(name="home", keys=("home", "g"), label="first", help="To the first line"),
@@ -31,6 +33,12 @@ LOG = place(
         keys=("at", "ctrl+g"),
         label="go to",
         help="To a line, 50%, 14:02:31, +5m or -30s from the line here",
+    ),
+    Action(
+        name="return",
+        keys=("apostrophe",),
+        label="back from a jump",
+        help="To where you were before the last jump; again: before the one before it",
     ),
     Action(name="error(1)", keys=("e",), label="next error", help="To the next line that tells of an error"),
     Action(name="error(-1)", keys=("E",), label="previous error", help="To the previous line that tells of an error"),

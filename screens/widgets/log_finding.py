@@ -289,6 +289,7 @@ class LogFinding(LogStreaming):
         if isinstance(place, LineNumber):
             self.go_to_line(place.number)
         elif isinstance(place, Share):
+            self._jumps()
             self.left()
             self._let_go()
             self._rests_at_end = False

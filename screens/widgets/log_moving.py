@@ -20,6 +20,8 @@ from screens.widgets.log_page import LogPage, LogScrollBar
 LOOK_SEC = 0.25
 """How often a log that can be seen is looked at."""
 SIDEWAYS = 8
+_MOST_JUMPS = 100
+"""So many places that were jumped away from are known."""
 
 
 class Growing(Bytes, Protocol):
@@ -69,6 +71,7 @@ class LogMoving(Vertical):
         self._target: int | None = None  # a line number to go to once it is known
         self._placed = False
         self._rests_at_end = False  # so that another size of the window leaves it there
+        self._trail: list[int] = []  # where one was before each jump
         self.replaced = 0
 
     def compose(self) -> ComposeResult:
@@ -198,6 +201,7 @@ class LogMoving(Vertical):
         self._left_at = None
         self._target = None
         self._placed = False
+        self._trail.clear()
 
     def _to_end(self) -> None:
         self._page.fit_window()
@@ -264,7 +268,12 @@ class LogMoving(Vertical):
     def action_page(self, pages: int) -> None:
         self._scroll(pages * max(1, self._window.height - 1))
 
+    def action_half(self, pages: int) -> None:
+        self._scroll(pages * max(1, self._window.height // 2))
+
     def action_home(self) -> None:
+        if self._window.top:
+            self._jumps()
         self._leave()
         self._let_go()
         self._window.home()
@@ -273,6 +282,8 @@ class LogMoving(Vertical):
     def action_end(self) -> None:
         """Goes there and stays: what comes later does not move the view by itself."""
         self.left()
+        if not self._window.at_end:
+            self._jumps()
         if not self.following:
             self._left_at = self._file.size
         self._to_end()
@@ -283,6 +294,22 @@ class LogMoving(Vertical):
             return
         self._page.left = max(0, self._page.left + steps * SIDEWAYS)
         self._page.repaint()
+
+    def _jumps(self) -> None:
+        """Somebody goes far away from here."""
+        if self._placed:
+            self._trail = [*self._trail[1 - _MOST_JUMPS :], self.here]
+
+    def action_return(self) -> None:
+        """To where one was before the last jump, then to where one was before that."""
+        if not self._trail:
+            self.notify("no jump to go back from", timeout=2, markup=False)
+            return
+        trail, at = self._trail[:-1], self._trail[-1]
+        self.left()
+        self._let_go()
+        self._mark(min(at, max(0, self._file.size - 1)))
+        self._trail = trail
 
     def go_to_line(self, number: int) -> None:
         """Show and mark a line by its number, from 1; at once, or when the index has got there."""
@@ -306,6 +333,8 @@ class LogMoving(Vertical):
         reader = self._window.reader
         if reader.gaps and (line := reader.line_of(offset)) is not None:
             offset = line.start  # a line that can be seen
+        if not self._window.sees(offset):
+            self._jumps()
         self._placed = True
         self._rests_at_end = False
         self._page.fit_window()

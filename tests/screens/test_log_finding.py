@@ -240,3 +240,30 @@ async def test_next_and_previous_go_to_the_nearest_match_before_all_are_counted(
         app.view.action_hit(1)
         await settle(pilot)
         assert app.view.here_number == 100
+
+
+async def test_one_goes_back_to_where_one_was_before_each_jump(tmp_path: Path) -> None:
+    path = tmp_path / "agent.txt"
+    path.write_text(numbers(to=1_000))
+    app = OneLog(path)
+    async with app.run_test(size=(120, 24), notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("g", "ctrl+d")
+        assert page_text(app)[0].split() == ["12", "12"]
+        for typed in ("500", "50%"):
+            await pilot.press("at", *typed, "enter")
+            await settle(pilot)
+        app.view.search_for("^3$")
+        await settle(pilot)
+        await pilot.press("G", "ctrl+u")
+        went = []
+        for _ in range(5):
+            await pilot.press("apostrophe")
+            went.append(app.view.here_number)
+        assert went[0] == 3  # before G
+        assert went[1] is not None and 450 < went[1] < 650  # half of the bytes
+        assert went[2:4] == [500, 12]
+        assert len(app._notifications) == 0
+        await pilot.press("apostrophe", "apostrophe")
+        assert [note.message for note in app._notifications] == ["no jump to go back from"] * len(app._notifications)
+        assert app._notifications
