@@ -37,7 +37,7 @@ def compare(
     families: Families = "",
     as_json: Annotated[bool, typer.Option("--json", help="A JSON document; fractions and dollars.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Markdown.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="CSV, a row a task.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV, a row a task; # begins lines that tell of it.")] = False,
     html: Annotated[str, typer.Option(metavar="FILE", help="Write an HTML page; `-`: stdout.")] = "",
     svg: Annotated[str, typer.Option(metavar="FILE", help="Write a picture of the intervals; `-`: stdout.")] = "",
     plain: Annotated[bool, typer.Option("--plain", help="Text instead of the console.")] = False,
