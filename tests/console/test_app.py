@@ -210,7 +210,7 @@ async def test_help_lists_the_keys_of_where_one_is(tmp_path: Path) -> None:
         text = screen_text(app)
         for place in ("run", "table", "everywhere"):
             for action in all_places()[place].actions:
-                assert action.help in text, action.name
+                assert action.help in text or action.name == "back", action.name  # Esc is the run's own here
         await pilot.press("escape")
         assert isinstance(app.screen, RunScreen)
 
