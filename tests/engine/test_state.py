@@ -164,6 +164,13 @@ def test_elapsed_is_the_time_that_engines_worked_not_the_nights_between_case_77(
     assert state.elapsed(at(8003)) == 81.5 == state.took
 
 
+def test_a_session_that_ends_before_it_began_takes_no_time_from_the_others_case_77() -> None:
+    """Somebody set the host's clock back."""
+    state = folded(*planned("t1"), ev.EngineStarted(at=at(0), pid=1, host="h", session=1), ev.EngineStopped(at=at(50)))
+    state.apply_all([ev.EngineStarted(at=at(9999), pid=2, host="h", session=2), ev.EngineStopped(at=at(60))])
+    assert state.took == 50
+
+
 def test_a_clock_that_goes_back_makes_no_negative_time_case_77() -> None:
     state = folded(*planned("t1"), ev.EngineStarted(at=at(100), pid=1, host="h", session=1), started("t1", 100))
     assert state.elapsed(at(0)) == 0
