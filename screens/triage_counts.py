@@ -11,11 +11,15 @@ from engine.triage.asymmetry import ArmCauses, asymmetries, causes_by_arm, propo
 from engine.triage.blind import cases
 from engine.triage.causes import Cause
 from screens import format as fmt
-from screens.pieces import Pieces, fit
+from screens.pieces import Pieces, fit, folded
 from screens.triage_blindfold import Cover
 from screens.triage_desk import TriageDesk
 
 _LABEL = 18
+_IN_WORDS = 27
+"""Columns of an arm in which "proposed" has room."""
+_MOST_ROWS = 4
+_MOST_PAIRS = 12
 
 
 def counted_labels(desk: TriageDesk) -> dict[tuple[str, str, int], str]:
@@ -56,11 +60,10 @@ def summary(desk: TriageDesk, cover: Cover, width: int) -> list[Pieces]:
     titles = arm_titles(desk, cover)
     arms.sort(key=lambda arm: list(titles).index(arm.arm) if not cover.on else int(titles[arm.arm].split()[-1]))
     proposed = proposals_by_arm(state, {trial: proposal.cause for trial, proposal in desk.proposals.items()})
+    said = [_asymmetry(desk, arms, titles), _people(desk), _notes(desk)]
     groups = [
         _table(arms, titles, proposed, width),
-        _asymmetry(desk, arms, titles),
-        _people(desk),
-        _notes(desk),
+        *([part for line in group for part in folded(line, width, _MOST_ROWS)] for group in said),
     ]
     lines: list[Pieces] = []
     for group in groups:
@@ -93,11 +96,13 @@ def _table(
             if count and share is not None:
                 cell.append((f"  {fmt.percent(100 * share, 1):>7}", ""))
             if offered:
-                cell.append((f"  {'' if count else '         '}{offered} proposed", "deck--dim"))
+                words = f"{offered} proposed" if room >= _IN_WORDS else f"{offered}?"
+                cell.append((f"  {'' if count else '         '}{words}", "deck--dim"))
             row.append(cell)
         if any(arm.causes.get(cause) or proposed.get(arm.arm, {}).get(cause) for arm in arms):
             lines.append(_row(str(cause), row, room))
-    lines.append([(" " * _LABEL, ""), ("  shares are of assigned trials", "deck--faint")])
+    legend = "  shares are of assigned trials" if room >= _IN_WORDS else "  shares of assigned; 3?: proposed"
+    lines.append([(" " * _LABEL, ""), (legend, "deck--faint")])
     return lines
 
 
@@ -144,7 +149,8 @@ def _people(desk: TriageDesk) -> list[Pieces]:
         who = f"only {clean_line(people[0], 40)} has labelled" if people else "nobody has labelled yet"
         return [[(f"agreement: {who}", "deck--dim")]]
     lines: list[Pieces] = []
-    for each in agreements(desk.book)[:12]:
+    pairs = agreements(desk.book)
+    for each in pairs[:_MOST_PAIRS]:
         names = f"{clean_line(each.a, 24)} and {clean_line(each.b, 24)}"
         lines.append(
             [
@@ -155,6 +161,9 @@ def _people(desk: TriageDesk) -> list[Pieces]:
                 (f"  ({each.why})" if each.why else "", "deck--dim"),
             ]
         )
+    if len(pairs) > _MOST_PAIRS:
+        more = fmt.count(len(pairs) - _MOST_PAIRS, "pair")
+        lines.append([(f"agreement: {more} of people more, in trialdeck triage --summary", "deck--dim")])
     open_ones = len(desk.book.disagreements(desk.who))
     if open_ones:
         words = f"≠ {fmt.count(open_ones, 'disagreement')} not settled, counted as ambiguous: D"

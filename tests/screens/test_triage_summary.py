@@ -60,6 +60,28 @@ async def test_the_rate_of_each_cause_is_shown_per_arm(run: Path, size: tuple[in
         assert app.screen is screen
 
 
+async def test_at_sixty_columns_every_count_is_read_and_what_is_said_goes_on_below(run: Path) -> None:
+    async with triage_opened(run, (60, 24), trial=OOM) as (app, pilot, screen):
+        await pilot.press("i", "S")
+        await written(pilot, screen)
+        text = screen_text(app)
+        assert row(text, "infrastructure") == "infrastructure 1 14.3 % 1? 0 1?"
+        assert "3?: proposed" in text
+        said = " ".join(text.split())
+        assert "no cause differs between arms by more than chance least p 1.00" in said and "labels.jsonl" in said
+
+
+@pytest.mark.parametrize(("people", "more"), [(5, ""), (6, "3 pairs of people more")])
+async def test_pairs_of_people_that_are_not_shown_are_counted(run: Path, people: int, more: str) -> None:
+    for number in range(people):
+        by_others(run, OOM, Cause.AGENT, who=f"person {number}")
+    async with triage_opened(run, (120, 40), trial=PLAIN) as (app, pilot, _):
+        await pilot.press("S")
+        await settle(pilot)
+        assert (more or "person 0 and person 1") in screen_text(app)
+        assert ("people more" in screen_text(app)) is bool(more)
+
+
 async def test_labels_on_passes_are_told_apart_so_that_the_numbers_add_up(run: Path) -> None:
     async with triage_opened(run, trial=PASSED) as (app, pilot, _):
         await pilot.press("g", "S")
