@@ -138,6 +138,8 @@ def _check(host: str, named_by: str) -> None:
         there = bool(rest) if scheme == "unix" else bool(place.hostname and (place.port or scheme == "ssh"))
     except ValueError:  # the port is no number
         there = False
+    if scheme == "ssh" and there and place.password is not None:
+        raise ValueError(f"{named_by} has a password in it, which ssh takes from nobody's settings: use a key")
     # What begins with a hyphen would be an option of ssh.
     if scheme not in SCHEMES or not there or (scheme == "ssh" and rest.startswith("-")):
         raise ValueError(

@@ -61,6 +61,12 @@ def test_a_context_behind_ssh_needs_no_certificates(tmp_path: Path) -> None:
     assert Endpoint(host="ssh://lab/run/user/7/docker.sock").socket == "/run/user/7/docker.sock"
 
 
+def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
+    with pytest.raises(ValueError, match="DOCKER_HOST has a password in it") as refused:
+        find_endpoint({"DOCKER_HOST": "ssh://me:secret@lab"})
+    assert "secret" not in str(refused.value)
+
+
 def test_a_context_that_cannot_be_used_is_named_with_its_file(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"currentContext": "gone"}')
     with pytest.raises(ValueError, match=r"'gone' doesn't exist in .*contexts .*docker context use default"):
