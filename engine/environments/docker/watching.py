@@ -26,7 +26,7 @@ from engine.issues import Code, Evidence, Issue, Phase, Severity
 from engine.tasks.task import MAIN
 
 TELL_SEC = 5.0
-HEARD_SEC = 2.0
+HEARD_SEC = 10.0
 END_SEC = 3.0
 DEATH_STEP_SEC = 0.03
 LOG_CHARS = 4000
