@@ -29,7 +29,7 @@ _TOLD = re.compile(r"\s*(?:<[a-z_]+>|# AGENTS\.md)")  # what Codex says in the u
 
 def is_codex_rollout(found: Record) -> bool:
     if "payload" in found:
-        return found.get("type") in _KINDS
+        return text(found.get("type")) in _KINDS
     return (found.get("type") in ("function_call", "function_call_output", "local_shell_call")) or (
         "timestamp" in found and "instructions" in found and "id" in found and "type" not in found
     )

@@ -227,3 +227,12 @@ def test_a_file_written_anew_and_a_new_episode_are_noticed(tmp_path: Path) -> No
     (folder / "episode-2" / "response.txt").write_text("thinking")
     found = follower.poll()
     assert found is not None and len(found.steps) == 4
+
+
+@pytest.mark.parametrize("kind", [[], {}, None, 1, "\ud800"])
+def test_a_line_whose_kind_is_no_text_is_of_no_format(tmp_path: Path, kind: object) -> None:
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    path = write_lines(agent / "a.jsonl", [{"type": kind, "payload": {}}, {"type": kind, "message": kind}])
+    assert find_trajectories(tmp_path) == []
+    assert read_trajectory(path) is None
