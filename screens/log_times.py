@@ -62,7 +62,7 @@ class LogTimes:
 
     def seconds(self, data: bytes) -> float | None:
         """Since 1970, from a line's beginning; None where it tells no time."""
-        found = _STAMP.search(as_read(data[:_HEAD]) if b"\x1b" in data[:_HEAD] else data, 0, _HEAD)
+        found = _stamp_in(data)
         if found is None:
             return None
         try:
@@ -112,13 +112,16 @@ class LogTimes:
 
     def zone_of(self, reader: LineReader, line: Line) -> tzinfo:
         """The zone that a line's own stamp is in."""
-        found = _STAMP.search(reader.file.read(line.start, min(line.length, _HEAD)))
+        found = _stamp_in(reader.file.read(line.start, min(line.length, _HEAD)))
         zone = (found["zone"] or found["zone2"]) if found else None
-        return _zone(zone) if zone else self.zone
+        try:
+            return _zone(zone) if zone else self.zone
+        except ValueError:  # +99:99
+            return self.zone
 
     def zone_free(self, reader: LineReader, line: Line) -> bool:
         """A line's stamp names no zone, so one has to be supposed."""
-        found = _STAMP.search(reader.file.read(line.start, min(line.length, _HEAD)))
+        found = _stamp_in(reader.file.read(line.start, min(line.length, _HEAD)))
         return found is not None and not (found["zone"] or found["zone2"] or found["epoch"])
 
     def first(self, reader: LineReader, offset: int = 0, end: int | None = None) -> tuple[Line, float] | None:
@@ -162,6 +165,10 @@ class LogTimes:
         while found is not None and found[1] < at and not stop():
             found = self.first(reader, found[0].after)
         return found[0] if found is not None else None
+
+
+def _stamp_in(data: bytes) -> re.Match[bytes] | None:
+    return _STAMP.search(as_read(data[:_HEAD]) if b"\x1b" in data[:_HEAD] else data, 0, _HEAD)
 
 
 def is_stamp(text: str) -> bool:

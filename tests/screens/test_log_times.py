@@ -63,6 +63,19 @@ def test_a_stamp_without_a_zone_is_in_the_zone_of_the_log() -> None:
     assert times.seconds(b"2026-11-30 12:03:44Z x") == NOON
 
 
+def test_the_zone_of_a_line_is_that_of_the_stamp_that_is_read_and_no_impossible_one() -> None:
+    lines = b"\x1b[32m2026-11-30T14:03:44+02:00\x1b[0m x\n2026-11-30T12:03:44+99:99 y\n"
+    file = InMemory(lines)
+    reader, times = LineReader(file, LineIndex(file)), LogTimes(DATED)
+    first = reader.line_at(0)
+    assert first is not None
+    assert times.zone_of(reader, first).utcoffset(None) == timedelta(hours=2)
+    second = reader.line_at(first.after)
+    assert second is not None
+    assert times.of_line(reader, second) is None
+    assert times.zone_of(reader, second) == UTC
+
+
 @given(
     steps=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 400), st.booleans()), max_size=80),
     wanted=st.integers(-5, 260),
