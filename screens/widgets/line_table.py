@@ -183,6 +183,10 @@ class LineTable(ScrollView, can_focus=True):
         """Cells in a line, the scrollbar left out."""
         return self.scrollable_content_region.width
 
+    def to_top(self) -> None:
+        """The cursor goes to the row that is first at the next change of the rows."""
+        self.cursor, self._at = None, 0
+
     def to_first_page(self) -> None:
         """Show the first page; a cursor that stood on a later one goes to the first row, for it is where one looks."""
         row = self._at
