@@ -43,11 +43,15 @@ class HelpScreen(DeckModal[None]):
     def compose(self) -> ComposeResult:
         scroll = VerticalScroll()
         scroll.border_subtitle = "esc closes"
+        told = [
+            _keys(place, own_keys(self.app), self.taken, [below.name for below in self.places[at:]])
+            for at, place in enumerate(self.places, 1)
+        ]
+        room = max([KEYS_WIDTH, *(len(keys) for rows in told for keys, _ in rows)])
         with scroll:
-            for at, place in enumerate(self.places, 1):
-                lower = [below.name for below in self.places[at:]]
+            for place, rows in zip(self.places, told, strict=True):
                 yield Static(place.title, classes="title", markup=False)
-                yield Static(_keys(place, own_keys(self.app), self.taken, lower), classes="keys", markup=False)
+                yield Static(_table(rows, room), classes="keys", markup=False)
             if self.more:
                 yield Static(_flowing(self.more), classes="more", markup=False)
 
@@ -58,16 +62,23 @@ class HelpScreen(DeckModal[None]):
         self.query_one(VerticalScroll).scroll_relative(y=lines * 3, animate=False)
 
 
-def _keys(place: Place, own: OwnKeys, taken: Mapping[str, str], lower: Collection[str]) -> Table:
-    """Keys at the left, and beside them what they do: a long sentence goes on below its own beginning."""
-    table = Table.grid(Column(min_width=KEYS_WIDTH), Column(ratio=1), padding=(0, 1, 0, 0), expand=True)
+def _keys(place: Place, own: OwnKeys, taken: Mapping[str, str], lower: Collection[str]) -> list[tuple[str, str]]:
+    """Keys, and what they do."""
+    rows = []
     for action in place.actions:
         keys = keys_of(place, action, own)
         left = keys_left(place, action, keys, taken, lower)
         if left or not keys:
-            table.add_row(Text(" ".join(key_text(key) for key in left), style="bold"), Text(action.help))
-    if place.mouse:
-        table.add_row(Text("mouse", style="bold"), Text(place.mouse))
+            rows.append((" ".join(key_text(key) for key in left), action.help))
+    return [*rows, ("mouse", place.mouse)] if place.mouse else rows
+
+
+def _table(rows: Sequence[tuple[str, str]], room: int) -> Table:
+    """Keys at the left, with as much room in every part of the help, and beside them what they do: a long sentence goes
+    on below its own beginning."""
+    table = Table.grid(Column(min_width=room), Column(ratio=1), padding=(0, 1, 0, 0), expand=True)
+    for keys, said in rows:
+        table.add_row(Text(keys, style="bold"), Text(said))
     return table
 
 

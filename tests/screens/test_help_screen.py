@@ -8,6 +8,8 @@ import pytest
 from textual.widgets import Static
 
 from screens.help_screen import HelpScreen
+from screens.log_actions import LOG
+from screens.run_actions import RUN
 from screens.widgets.log_page import LogPage
 from tests.screens import fake_run, fake_triage
 from tests.screens.deck import opened, screen_text, until
@@ -60,6 +62,18 @@ async def test_where_nothing_lies_above_a_table_all_its_keys_are_listed(tmp_path
         assert keys["The run"]["enter"] == "Open the trial under the cursor"
         assert {"↑", "k", "↓", "j", "home", "end"} <= keys["In a table"].keys()
         assert {"?", "F1", "ctrl+t"} <= keys["Everywhere"].keys()
+
+
+async def test_what_keys_do_stands_in_one_column_in_every_part(tmp_path: Path) -> None:
+    async with opened(tmp_path / "run", fake_run.story(), size=(120, 60)) as (app, pilot):
+        app.push_screen(HelpScreen([RUN, LOG]))
+        await until(pilot, lambda: "In a log" in screen_text(app))
+        await pilot.press("end")
+        await until(pilot, lambda: "To the first line" in screen_text(app))
+        lines = screen_text(app).splitlines()
+        said = ("Start no more trials", "To the first line")
+        columns = [next(line.index(words) for line in lines if words in line) for words in said]
+        assert columns[0] == columns[1]
 
 
 async def test_a_sentence_goes_on_where_it_was_broken_and_below_its_own_beginning(tmp_path: Path) -> None:
