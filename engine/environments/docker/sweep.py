@@ -32,13 +32,15 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
 
 async def find_leftovers(engine: Engine, *, kept: bool = False, elsewhere: bool = False) -> list[Leftover]:
     """Objects whose owner is dead. `kept` adds those that somebody kept, `elsewhere` those of other hosts. What is left
-    of a kept environment whose containers somebody removed by hand is of no use to anybody: it counts as not kept."""
+    of a kept environment whose containers somebody removed by hand is of no use to anybody: it counts as not kept. The
+    images of a run are kept as long as one of its environments is."""
     everything = [_leftover(*one) for one in (await find(engine, labels.OWNER, KINDS)).items()]
     standing = {found.project for found in everything if found.thing.kind == "container"}
     marked = {found.project for found in everything if found.kept} & standing - {""}
+    of_runs = {found.run for found in everything if found.project in marked}
     leftovers: list[Leftover] = []
     for found in everything:
-        is_kept = found.project in marked
+        is_kept = found.project in marked or (found.thing.kind == "image" and found.run in of_runs)
         if is_kept and not kept:
             continue
         if not found.here and not elsewhere:
