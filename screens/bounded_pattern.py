@@ -17,6 +17,9 @@ AnyText = TypeVar("AnyText", str, bytes)
 
 BUDGET_SEC = 0.5
 """For one text or one chunk of a log: a pattern that is fit for its purpose takes milliseconds."""
+MOST_REPEATED = 20_000
+"""Pieces that counts like `{40}` ask for in all, those inside of others multiplied: each takes some hundred bytes once
+the pattern is compiled, and `a{99999999}` all the memory there is."""
 _MOST_LATE = 3
 """Texts that used up their budget, after which none is looked at any more."""
 
@@ -57,6 +60,8 @@ class BoundedPattern(Generic[AnyText]):
 
     def __init__(self, source: AnyText, flags: int = 0) -> None:
         re.compile(source, flags)  # what a pattern is, and what is wrong with it, is said as Python says it
+        if _pieces(source if isinstance(source, str) else source.decode("latin-1")) > MOST_REPEATED:
+            raise re.error(f"its counts ask for more than {MOST_REPEATED:,} repeats")
         try:
             self._expression: Any = regex.compile(source, flags | regex.VERSION0)
         except regex.error as error:
@@ -92,3 +97,30 @@ class BoundedPattern(Generic[AnyText]):
             yield from self.timed(budget).finditer(text)
         except TooSlow:
             self._late += 1
+
+
+_TOKEN = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:P?<[^>]*>|[^<)]*?:|[=!#]|<[=!]))?|\)|\{(?P<least>\d*)(?:,\d*)?\}|[*+?]|\||.",
+    re.DOTALL,
+)
+
+
+def _pieces(source: str) -> int:
+    """How many pieces a pattern that is valid has once its counts are written out."""
+    sums, last = [0], 0
+    for token in _TOKEN.finditer(source):
+        text = token[0]
+        if token["least"] is not None and last:
+            more = last * (int(token["least"] or 0) - 1)
+            sums[-1] += max(0, more)
+            last += max(0, more)
+        elif text[0] == "(":
+            sums.append(0)
+            last = 0
+        elif text == ")":
+            last = sums.pop() if len(sums) > 1 else 1
+            sums[-1] += last
+        elif text not in ("*", "+", "?", "|"):
+            last = 1
+            sums[-1] += 1
+    return max(sums)

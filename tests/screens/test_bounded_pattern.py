@@ -102,3 +102,37 @@ def test_a_filter_that_is_quick_has_nothing_to_say() -> None:
     assert pattern.in_any([SLOW_NAME]) and not pattern.too_slow
     slow = RowPattern(RUNS_AWAY)
     assert not slow.in_any(["a", SLOW_NAME]) and slow.too_slow
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a{99999999}",
+        "(a{1000}){1000}",
+        "((?:a{300}){300}){300,}",
+        "(?P<x>[]a-z]{9000,}){3}",
+        r"(\){200}){200}",
+        "x{20001}",
+    ],
+)
+def test_counts_that_would_take_all_the_memory_are_refused(source: str) -> None:
+    with pytest.raises(re.error, match="20,000 repeats"):
+        BoundedPattern(source)
+    with pytest.raises(re.error, match="20,000 repeats"):
+        BoundedPattern(source.encode())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "[0-9a-f]{64} [0-9a-f]{64} [0-9a-f]{64}",
+        r"\d{4}-\d{2}-\d{2}T(\d{2}:){2}\d{2}(\.\d{1,9})?",
+        "a{0,99999}",
+        r"\{99999999\}",
+        "[{99999999}]",
+        "x{19000}",
+        "(?:(?<=a)b{100}){100}",
+    ],
+)
+def test_counts_as_people_write_them_are_fine(source: str) -> None:
+    BoundedPattern(source)
