@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,8 +19,8 @@ from screens.widgets.filter_bar import FilterBar
 from screens.widgets.trials_table import TrialsTable
 from tests.screens import fake_run
 
-PAUSES = 400
-"""How many turns of the event loop a test waits for something at most."""
+BOUND_SEC = 60.0
+"""How long a test waits for something at most."""
 
 
 def screen_lines(app: App[Any]) -> list[str]:
@@ -32,11 +33,10 @@ def screen_text(app: App[Any]) -> str:
 
 
 async def until(pilot: Pilot[Any], true: Callable[[], bool], what: str = "") -> None:
-    for _ in range(PAUSES):
-        if true():
-            return
+    ends = time.monotonic() + BOUND_SEC
+    while not true():
+        assert time.monotonic() < ends, f"never happened: {what or true}\n{screen_text(pilot.app)}"
         await pilot.pause(0.01)
-    raise AssertionError(f"never happened: {what or true}\n{screen_text(pilot.app)}")
 
 
 async def pasted(pilot: Pilot[Any], text: str) -> None:
@@ -62,8 +62,11 @@ async def opened(
 
 def read_and_painted(app: TrialDeckApp) -> bool:
     source = app.source
-    known = source is not None and source.caught_up and source.liveness != "starting"
-    return known and not app._dirty and not app._paint_waits and "reading" not in screen_text(app)
+    if source is None or not source.caught_up or source.liveness == "starting":
+        return False
+    found = source._news or source._called or source.pending  # by the reading thread, and not taken in
+    waits = app._pump_waits or app._dirty or app._paint_waits
+    return not (found and not source.held) and not waits and "reading" not in screen_text(app)
 
 
 def run_screen(app: TrialDeckApp) -> RunScreen:
