@@ -6,7 +6,7 @@ Data only ever enters as plain text in a piece: nothing here, and nothing after 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from rich.cells import cell_len, set_cell_size
@@ -99,9 +99,11 @@ def fit(pieces: Iterable[Piece], width: int, right: bool = False) -> Pieces:
 
 
 def folded(pieces: Iterable[Piece], width: int, most: int) -> list[Pieces]:
-    """On lines of at most `width` cells, broken between words; what doesn't fit into `most` lines is cut."""
+    """On lines of at most `width` cells, broken between words, or in one that is longer, as a path is; what doesn't fit
+    into `most` lines is cut."""
     lines: list[Pieces] = [[]]
-    words = [(word, style) for text, style in pieces for word in re.findall(r" *[^ ]+| +$", text)]
+    found = [(word, style) for text, style in pieces for word in re.findall(r" *[^ ]+| +$", text)]
+    words = [(part, style) for whole, style in found for part in _parts(whole, width)]
     for word, style in words:
         fits = width_of(lines[-1]) + cells(word) <= width
         if not fits and lines[-1] and len(lines) < most:
@@ -109,6 +111,15 @@ def folded(pieces: Iterable[Piece], width: int, most: int) -> list[Pieces]:
             word = word.lstrip(" ")
         lines[-1].append((word, style))
     return [joined(line if width_of(line) <= width else fit(line, width)) for line in lines]
+
+
+def _parts(word: str, width: int) -> Iterator[str]:
+    while cells(word) > width:
+        part = set_cell_size(word, width).rstrip() if cells(word[:width]) > width else word[:width]
+        part = part if part and word.startswith(part) else word[:1]
+        yield part
+        word = word[len(part) :]
+    yield word
 
 
 def spread(left: Pieces, right: Pieces, width: int) -> Pieces:
