@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+
 import anyio
 import pytest
 
@@ -40,6 +43,13 @@ async def alive(environment: DockerEnvironment) -> list[str]:
     return [line.strip() for line in result.tail.splitlines() if line.strip() and not line.startswith("tr ")]
 
 
+async def until_alive(environment: DockerEnvironment, met: Callable[[Counter[str]], bool]) -> None:
+    """Wait until something is true of the command lines."""
+    with anyio.fail_after(60):
+        while not met(Counter(await alive(environment))):
+            pass
+
+
 async def test_nothing_of_the_agent_survives(box: DockerEnvironment, seen_from: str) -> None:
     """Every way out that people have met, all at once; none writes another line."""
     await box.execute(["sh", "-c", "rm -rf /w; mkdir -m 777 /w"])
@@ -55,6 +65,8 @@ async def test_nothing_of_the_agent_survives(box: DockerEnvironment, seen_from: 
         user="12345",
     )
     assert user.exit_code == 0
+    all_write = f"until [ $(ls /w | wc -l) -gt {len(ESCAPES)} ]; do sleep 0.05; done"
+    assert not (await box.execute(["sh", "-c", all_write], timeout_sec=60)).timed_out
     assert len(await alive(box)) >= len(before) + len(ESCAPES) + 1
     assert await box.kill_agent(MARK_TEXT) >= len(ESCAPES) + 1
     sizes = (await box.execute(["sh", "-c", "ls /w; wc -c /w/*"])).tail
@@ -89,8 +101,9 @@ async def test_services_of_the_task_live_on_with_what_they_start_later(rig: Rig,
     """
     async with rig.up(compose=compose) as environment:
         await environment.note_processes()
+        noted = Counter(await alive(environment))
         await environment.execute(["sh", "-c", "setsid sleep 99.9 >/dev/null 2>&1 &"], env=MARK)
-        await anyio.sleep(1.5)
+        await until_alive(environment, lambda now: all(now[one] > noted[one] for one in ("sleep 77.7", "sleep 88.8")))
         assert await environment.kill_agent(MARK_TEXT) == 1
         lines = await alive(environment)
         assert "sleep 99.9" not in lines
@@ -112,7 +125,7 @@ async def test_a_service_as_first_process_keeps_workers_that_lead_sessions(rig: 
         await environment.note_processes()
         known = len(await alive(environment))
         await environment.execute(["sh", "-c", "(env -i setsid sleep 99.9 &) >/dev/null 2>&1"], env=MARK)
-        await anyio.sleep(1.2)
+        await until_alive(environment, lambda now: now.total() - now["sleep 99.9"] > known)
         assert await environment.kill_agent(MARK_TEXT) == 1
         lines = await alive(environment)
         assert "sleep 99.9" not in lines
@@ -121,7 +134,7 @@ async def test_a_service_as_first_process_keeps_workers_that_lead_sessions(rig: 
 
 async def test_what_died_at_the_timeout_is_counted(box: DockerEnvironment, seen_from: str) -> None:
     await box.note_processes()
-    late = await box.execute(["sh", "-c", "setsid sleep 99.9 & sleep 99.9"], env=MARK, timeout_sec=0.5)
+    late = await box.execute(["sh", "-c", "setsid sleep 99.9 & sleep 99.9"], env=MARK, timeout_sec=3)
     assert late.timed_out
     assert await box.kill_agent(MARK_TEXT) >= 2
     await box.note_processes()

@@ -91,12 +91,12 @@ async def test_a_failed_build_names_its_step_and_its_last_words(rig: Rig) -> Non
 async def test_a_build_has_its_own_clock(rig: Rig) -> None:
     """Case 10: the build's limit is its own failure class, and the start's clock begins after it."""
     began = time.monotonic()
-    slow = f"FROM debian:bookworm-slim\nRUN echo waiting {began}; sleep 30\n"
+    slow = f"FROM debian:bookworm-slim\nRUN echo waiting {began}; sleep 600\n"
     issue = await rig.refused(dockerfile=slow, build_timeout_sec=2.0)
     assert issue.code is Code.BUILD_TIMEOUT
-    assert time.monotonic() - began < 20
-    patient = f"FROM debian:bookworm-slim\nRUN echo {began}; sleep 3\n"
-    async with rig.up(dockerfile=patient, start_timeout_sec=2.9):
+    assert time.monotonic() - began < 120
+    patient = f"FROM debian:bookworm-slim\nRUN echo {began}; sleep 11\n"
+    async with rig.up(dockerfile=patient, start_timeout_sec=10):
         pass
 
 
