@@ -58,6 +58,7 @@ class Watch:
         self.closed = False
         self.ready = False
         self.changed = anyio.Event()
+        self._died = anyio.Event()
         self._spec = spec
         self._project = project
         self._emit = emit
@@ -123,8 +124,7 @@ class Watch:
         in which it happened."""
         with anyio.move_on_after(HEARD_SEC):
             while service not in self.dead:
-                self.changed = anyio.Event()
-                await self.changed.wait()
+                await self._died.wait()  # several commands may wait for the same death
 
     def memory_hits(self, service: str) -> int:
         """How often something in it was killed for its memory limit: the kernel's count, else the daemon's."""
@@ -189,6 +189,8 @@ class Watch:
             self._last_hit[event.container] = event.at
         elif event.action == "die":
             self.dead.add(service)
+            self._died.set()
+            self._died = anyio.Event()
         elif event.action == "start":
             self.dead.discard(service)
             if self.ready and not self.closed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import anyio
@@ -138,6 +139,21 @@ async def test_a_death_that_the_kernel_shows_first_waits_for_the_daemons_word(sp
         group.start_soon(watch.hears_of_death, "db")
         await anyio.wait_all_tasks_blocked()
         watch._on_event(event("die", 1, 137))
+    assert not watch.alive("db")
+
+
+async def test_all_commands_that_a_death_ended_hear_of_it(
+    monkeypatch: pytest.MonkeyPatch, spec: EnvironmentSpec
+) -> None:
+    """Else all but one of them stand still until they have no more patience."""
+    monkeypatch.setattr("engine.environments.docker.watching.HEARD_SEC", math.inf)
+    watch = Watch(spec, "project", Recorder(), cast(Workshop, Shop()))
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch.hears_of_death, "db")
+            group.start_soon(watch.hears_of_death, "db")
+            await anyio.wait_all_tasks_blocked()
+            watch._on_event(event("die", 1, 137))
     assert not watch.alive("db")
 
 
