@@ -56,10 +56,13 @@ class Timed(Generic[AnyText]):
 
 class BoundedPattern(Generic[AnyText]):
     """`search` and `finditer` find nothing where that takes too long; after a few such texts nowhere any more.
-    Raises what `re.compile` raises for a text that is no regular expression."""
+    Raises `re.error` for a text that is no regular expression."""
 
     def __init__(self, source: AnyText, flags: int = 0) -> None:
-        re.compile(source, flags)  # what a pattern is, and what is wrong with it, is said as Python says it
+        try:
+            re.compile(source, flags)  # what a pattern is, and what is wrong with it, is said as Python says it
+        except (OverflowError, RecursionError, ValueError) as error:
+            raise re.error(str(error)) from None
         if _pieces(source if isinstance(source, str) else source.decode("latin-1")) > MOST_REPEATED:
             raise re.error(f"its counts ask for more than {MOST_REPEATED:,} repeats")
         try:

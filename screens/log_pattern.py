@@ -71,7 +71,7 @@ class Pattern:
         try:
             self.in_text = BoundedPattern(source, flags)
             self._in_bytes = BoundedPattern(source.encode("utf-8", "surrogateescape"), flags)
-        except (re.error, OverflowError, RecursionError, ValueError) as error:
+        except (re.error, ValueError) as error:
             raise BadPattern(f"not a regular expression: {error}") from None
         self._ascii = source.isascii()
         self._classes = _CLASSES.search(source) is not None

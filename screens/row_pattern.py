@@ -14,7 +14,7 @@ TOO_SLOW = "too slow a pattern: where it gave up counts as no match"
 
 
 class RowPattern:
-    """Upper and lower case are the same. Raises what `re.compile` raises."""
+    """Upper and lower case are the same. Raises `re.error`."""
 
     def __init__(self, source: str) -> None:
         self._pattern: BoundedPattern[str] = BoundedPattern(source, re.IGNORECASE)

@@ -83,7 +83,7 @@ def _regex(pattern: str, patterns: list[RowPattern]) -> Test | None:
         return None
     try:
         compiled = RowPattern(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
+    except re.error as error:
         raise FilterError(f"regex: {error}") from None
     patterns.append(compiled)
     return lambda run: compiled.in_any(_texts(run, ""))

@@ -180,7 +180,7 @@ class _Reading:
     def _compiled(self, pattern: str) -> RowPattern:
         try:
             compiled = RowPattern(pattern)
-        except (re.error, OverflowError, RecursionError) as error:
+        except re.error as error:
             raise FilterError(f"regex: {error}") from None
         self.patterns.append(compiled)
         return compiled

@@ -16,6 +16,10 @@ from screens.log_file import GrowingFile
 from screens.log_pattern import Pattern
 from screens.log_search import Search
 from screens.row_pattern import TOO_SLOW, RowPattern
+from screens.run_filter import FilterError
+from screens.run_filter import parse as parse_runs
+from screens.trial_filter import FilterError as TrialFilterError
+from screens.trial_filter import parse as parse_trials
 from tests.screens import fake_run
 from tests.screens.deck import opened, pasted, screen_text, until
 
@@ -35,6 +39,18 @@ def test_what_is_no_pattern_is_said_as_python_says_it() -> None:
     with pytest.raises(re.error, match="nothing to repeat"):
         BoundedPattern("*")
     assert BoundedPattern("/*").search("a/b") is not None
+
+
+@pytest.mark.parametrize("source", ["(?a)(?u)x", "a{99999999999}", "a{" + "9" * 5_000 + "}", "(" * 5_000 + ")" * 5_000])
+def test_whatever_python_says_of_a_pattern_a_filter_refuses_it(source: str) -> None:
+    """Some of it is not said as an error of patterns."""
+    for bad in (source, source.encode()):
+        with pytest.raises(re.error):
+            BoundedPattern(bad)
+    with pytest.raises(FilterError, match="regex: "):
+        parse_runs(f"/{source}/")
+    with pytest.raises(TrialFilterError, match="regex: "):
+        parse_trials(f"/{source}/")
 
 
 @pytest.mark.parametrize("source", [r"(a+)+$", r"(?<=x)(a+)+$", r"(\w+)+!", r"([a-z]+)*=\1"])
