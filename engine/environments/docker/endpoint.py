@@ -133,13 +133,13 @@ def _of_host(host: str, environ: Mapping[str, str]) -> Endpoint:
 
 def _check(host: str, named_by: str) -> None:
     scheme, _, rest = host.partition("://")
+    if ":" in rest.partition("/")[0].rpartition("@")[0]:
+        raise ValueError(f"{named_by} has a password in it, which nobody would ask for: use a key or certificates")
     try:
         place = urlsplit(host)
         there = bool(rest) if scheme == "unix" else bool(place.hostname and (place.port or scheme == "ssh"))
     except ValueError:  # the port is no number
         there = False
-    if scheme == "ssh" and there and place.password is not None:
-        raise ValueError(f"{named_by} has a password in it, which ssh takes from nobody's settings: use a key")
     # What begins with a hyphen would be an option of ssh.
     if scheme not in SCHEMES or not there or (scheme == "ssh" and rest.startswith("-")):
         raise ValueError(

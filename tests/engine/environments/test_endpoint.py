@@ -61,9 +61,10 @@ def test_a_context_behind_ssh_needs_no_certificates(tmp_path: Path) -> None:
     assert Endpoint(host="ssh://lab/run/user/7/docker.sock").socket == "/run/user/7/docker.sock"
 
 
-def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
+@pytest.mark.parametrize("address", ["ssh://me:secret@lab", "ssh://me:secret@lab:x", "tcp://me:secret@lab:2375"])
+def test_a_password_in_an_address_is_refused_and_not_repeated(address: str) -> None:
     with pytest.raises(ValueError, match="DOCKER_HOST has a password in it") as refused:
-        find_endpoint({"DOCKER_HOST": "ssh://me:secret@lab"})
+        find_endpoint({"DOCKER_HOST": address})
     assert "secret" not in str(refused.value)
 
 
