@@ -186,8 +186,12 @@ async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, far
     """Both ways until the far side ends, or the near side is gone altogether."""
 
     async def outwards() -> None:
-        while data := await reader.read(CHUNK):
-            await far.send(data)
+        try:
+            while data := await reader.read(CHUNK):
+                await far.send(data)
+        except ConnectionError:
+            far.close()  # else it waits for ever where the near side was closed before it had read all
+            raise
         await far.send_end()
 
     sending = asyncio.create_task(outwards())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import ssl
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from engine.environments.docker.engine_api import Engine, EngineCallFailed
 from engine.environments.docker.provider import DockerProvider
 from engine.environments.docker.tls_line import TlsLine
 from engine.issues import Code, TrialFailed
+from tests.engine.environments import tls_daemon as daemon
 from tests.engine.environments.tls_daemon import EARLY, LATE, certificates, tls_daemon
 
 pytestmark = pytest.mark.anyio
@@ -53,6 +56,22 @@ async def test_an_end_of_what_is_sent_arrives_and_what_comes_afterwards_is_read(
         await line.close()
     assert got == EARLY + b"300000 bytes\n" + LATE
     assert line.said == ""
+
+
+async def test_a_call_that_is_given_up_before_all_was_read_ends_at_the_far_side_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each of them holds a connection until the run is over."""
+    monkeypatch.setattr(daemon, "ENDED_SEC", 60.0)  # it gives nothing up by itself
+    with tls_daemon() as port:
+        line = await TlsLine.open(endpoint(port, certificates(tmp_path / "c")))
+        with socket.socket(socket.AF_UNIX) as near:
+            near.connect(line.url.removeprefix("unix://"))
+            near.sendall(b"x")
+            await anyio.wait_readable(near)
+        with anyio.fail_after(30):
+            await asyncio.gather(*line._carrying)
+        await line.close()
 
 
 async def test_the_engine_and_every_tool_come_through_the_line(tmp_path: Path) -> None:
