@@ -104,7 +104,7 @@ def run_app(app: TrialDeckApp) -> int:
 
 def wait_for_begin(folder: Path, engine: subprocess.Popen[bytes]) -> None:
     """Until this engine has begun, whatever earlier ones have written: what they left as finished or stale is neither
-    from then on. Raises Unusable where it ended before, with its last words."""
+    from then on. Raises Unusable where it ended before, with its last words, and where it takes too long."""
     deadline = time.monotonic() + START_SEC
     events = FollowedFile(folder / EVENTS)
     try:
@@ -113,10 +113,13 @@ def wait_for_begin(folder: Path, engine: subprocess.Popen[bytes]) -> None:
             while lines := events.new_lines():
                 if any(_begins(line, engine.pid) for line in lines):
                     return
-            if ended or time.monotonic() > deadline:
+            if ended:
                 log = folder / ENGINE_LOG
                 words = last_words(log).removeprefix("trialdeck: ")
                 raise Unusable(f"the run did not start: {words}" if words else f"the run did not start; see {log}")
+            if time.monotonic() > deadline:
+                way = f"`trialdeck watch {shlex.quote(str(folder))}` attaches to it"
+                raise Unusable(f"the run has not begun within {START_SEC:g} s; process {engine.pid} is at it: {way}")
             time.sleep(0.02)
     finally:
         events.close()

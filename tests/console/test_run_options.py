@@ -51,6 +51,18 @@ def test_a_run_that_goes_on_is_shown_once_its_new_engine_has_begun(tmp_path: Pat
         wait_for_begin(tmp_path, engine)
 
 
+def test_an_engine_that_takes_long_to_begin_is_not_said_to_have_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it does where it goes on with a very large run: it is at work all the same."""
+    monkeypatch.setattr("console.open_app.START_SEC", 0.0)
+    with (
+        subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as engine,
+        pytest.raises(Unusable, match=f"process {engine.pid} is at it: `trialdeck watch {tmp_path}` attaches"),
+    ):
+        wait_for_begin(tmp_path, engine)
+
+
 def test_a_daemon_that_is_no_address_leaves_no_run_folder_and_exits_2(tmp_path: Path) -> None:
     task = make_task(tmp_path / "some-task", "", {})
     command = [str(Path(sys.executable).with_name("trialdeck")), "run", str(task), "--agent", "oracle"]
