@@ -44,9 +44,10 @@ def test_what_is_no_pattern_is_said_as_python_says_it() -> None:
 @pytest.mark.parametrize("source", ["(?a)(?u)x", "a{99999999999}", "a{" + "9" * 5_000 + "}", "(" * 5_000 + ")" * 5_000])
 def test_whatever_python_says_of_a_pattern_a_filter_refuses_it(source: str) -> None:
     """Some of it is not said as an error of patterns."""
-    for bad in (source, source.encode()):
-        with pytest.raises(re.error):
-            BoundedPattern(bad)
+    with pytest.raises(re.error):
+        BoundedPattern(source)
+    with pytest.raises(re.error):
+        BoundedPattern(source.encode())
     with pytest.raises(FilterError, match="regex: "):
         parse_runs(f"/{source}/")
     with pytest.raises(TrialFilterError, match="regex: "):
