@@ -56,7 +56,8 @@ class Engine:
         self._docker = docker
         self._line = line
         self.endpoint = endpoint
-        self.reached_at = line.url if line is not None else endpoint.host
+        # Docker's own tools know http only by another name.
+        self.reached_at = line.url if line is not None else endpoint.host.replace("http://", "tcp://", 1)
 
     @classmethod
     async def connect(cls, endpoint: Endpoint) -> Engine:

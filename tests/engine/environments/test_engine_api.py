@@ -67,3 +67,11 @@ def test_a_connection_to_another_host_notices_that_the_host_is_gone() -> None:
         if hasattr(socket, "TCP_KEEPIDLE"):
             assert one.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == ALIVE_IDLE_SEC
     keep_alive(None)
+
+
+async def test_the_tools_get_an_address_that_they_take() -> None:
+    """Compose and buildx refuse http://, by which other programs name the same."""
+    host = "http://127.0.0.1:2375"
+    engine = Engine(engine_api._client(host), Endpoint(host=host))
+    assert engine.reached_at == "tcp://127.0.0.1:2375"
+    await engine.close()
