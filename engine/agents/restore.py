@@ -19,6 +19,7 @@ from engine.issues import Code, Issue, Phase, Severity, TrialFailed
 from engine.layout import CHANGES, MANIFEST
 from engine.tasks.task import MAIN
 from engine.tasks.verifier_image import verifier_image
+from engine.text import clean_line
 
 MOST_BYTES = 64 << 20
 """Of a manifest or a list of changes."""
@@ -58,11 +59,16 @@ def kept_artifacts(folder: Path) -> list[Kept]:
     rows = [row for row in _read(manifest, list[Kept]) if row.destination and row.place.is_absolute()]
     inside = folder.resolve()
     for row in rows:
-        path = folder / row.destination
-        if not path.resolve().is_relative_to(inside):
-            raise AgentConfigInvalid(f"{manifest}: {row.destination} leads out of the trial's folder")
-        if not path.exists():
-            raise AgentConfigInvalid(f"{manifest}: {row.destination} is not there any more")
+        place = clean_line(row.destination)
+        try:
+            path = (folder / row.destination).resolve()
+            there = path.exists()
+        except (OSError, RuntimeError, ValueError):  # links in a circle; no name of any file
+            raise AgentConfigInvalid(f"{manifest}: {place} can't be read") from None
+        if not path.is_relative_to(inside):
+            raise AgentConfigInvalid(f"{manifest}: {place} leads out of the trial's folder")
+        if not there:
+            raise AgentConfigInvalid(f"{manifest}: {place} is not there any more")
     return rows
 
 
@@ -116,7 +122,9 @@ async def _delete_again(session: AgentSession, rows: Iterable[Kept], deleted: It
     gone = [path for path in deleted if any(tells_of(row.place, row.exclude, path) for row in folders)]
     for at in range(0, len(gone), PATHS_AT_ONCE):
         command = ["rm", "-rf", "--", *gone[at : at + PATHS_AT_ONCE]]
-        await session.environment.execute(command, user="0", timeout_sec=REMOVE_SEC)
+        ended = await session.environment.execute(command, user="0", timeout_sec=REMOVE_SEC)
+        if ended.exit_code != 0 or ended.timed_out:
+            raise _failed(f"what the agent had deleted can't be removed: {clean_line(ended.tail, 300) or 'rm failed'}")
 
 
 def _failed(message: str) -> TrialFailed:

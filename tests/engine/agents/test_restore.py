@@ -62,6 +62,15 @@ async def test_what_the_agent_had_deleted_there_does_not_come_back_from_the_imag
     assert (removed.text, removed.user) == ("rm -rf -- /app/old", "0")
 
 
+async def test_what_cant_be_deleted_again_fails_the_trial(tmp_path: Path, trial: Path) -> None:
+    """Else the verifier would see what its agent had done away with, and nobody would know."""
+    left(trial, [APP], {"app/x": b"1"}, ("/app/old",))
+    agent, given = session(tmp_path, trial)
+    given.provider.when("rm -rf", exit_code=127, err=b"rm: not found")
+    with pytest.raises(TrialFailed, match="had deleted can't be removed: rm: not found"):
+        await agent.run(given.given)
+
+
 async def test_a_verifier_that_shares_main_is_said_to_see_the_artifacts_alone(tmp_path: Path, trial: Path) -> None:
     left(trial, [APP], {"app/x": b"1"})
     agent, given = session(tmp_path, trial, toml="")
@@ -76,6 +85,9 @@ async def test_a_verifier_that_shares_main_is_said_to_see_the_artifacts_alone(tm
         ([{**APP, "destination": "artifacts/gone"}], "not there any more"),
         ([{**APP, "destination": "../outside"}], "leads out of the trial's folder"),
         ([{**APP, "destination": "artifacts/door"}], "leads out of the trial's folder"),
+        ([{**APP, "destination": "artifacts/circle"}], "artifacts/circle can't be read"),
+        ([{**APP, "destination": "artifacts/a\0b"}], "can't be read"),
+        ([{**APP, "destination": "a" * 5_000}], "can't be read"),
         ([{**APP, "service": "side"}], "there is no service side"),
         ({"rows": []}, "manifest.json"),
     ],
@@ -86,6 +98,7 @@ async def test_what_cant_be_put_back_fails_its_trial_and_nothing_is_left_out(
     (tmp_path / "outside").mkdir()
     left(trial, rows, {"app/x": b"1"})
     (trial / "artifacts" / "door").symlink_to(tmp_path / "outside")
+    (trial / "artifacts" / "circle").symlink_to("circle")
     agent, given = session(tmp_path, trial)
     with pytest.raises(TrialFailed, match=words) as failed:
         await agent.run(given.given)
