@@ -198,8 +198,8 @@ class RunSource:
 
     def _poll(self, reader: RunReader) -> list[ev.AnyEvent]:
         """Nothing where the folder is gone: what was read of it stays, and is not taken back trial by trial."""
-        gone = self._reached_end and not self.folder.exists()
         try:
+            gone = self._reached_end and not self.folder.exists()
             found = [] if gone else reader.poll()
         except OSError as error:
             self._say(f"can't read the run: {error.strerror or error}")
@@ -208,8 +208,8 @@ class RunSource:
         return found
 
     def _look(self, reader: RunReader) -> None:
-        self._gone = not self.folder.exists()
         try:
+            self._gone = not self.folder.exists()
             liveness = reader.liveness()
         except OSError:
             return

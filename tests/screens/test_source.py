@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -154,6 +155,27 @@ def test_a_run_folder_that_is_taken_away_is_said(tmp_path: Path) -> None:
     shutil.rmtree(folder)
     woken.until(lambda: source.problem == "the run folder is gone")
     assert source.state.finished is not None, "what was read stays"
+    source.close()
+
+
+def test_a_disk_that_is_away_for_a_while_ends_no_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one in the network is, on which even the folder can't be looked for."""
+    folder = fake_run.write(tmp_path / "run", fake_run.finish(fake_run.story()))
+    source = RunSource(folder)
+    woken = Woken(source)
+    source.start()
+    woken.until(lambda: source.liveness is Liveness.FINISHED)
+    exists = Path.exists
+
+    def away(path: Path) -> bool:
+        if path == folder:
+            raise OSError(errno.ESTALE, "Stale file handle")
+        return exists(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "exists", away)
+        woken.until(lambda: source.problem == "can't read the run: Stale file handle")
+    woken.until(lambda: source.problem == "")
     source.close()
 
 
