@@ -27,7 +27,7 @@ def why(error: BaseException, endpoint: Endpoint) -> tuple[str, str]:
             return _of_tls(one, endpoint)
         if isinstance(one, TimeoutError):
             hint = "look whether it hangs, and what lies between"
-            return "it takes the connection and says nothing", _see(endpoint, hint)
+            return "it does not answer in time", _see(endpoint, hint)
         if isinstance(one, OSError) and (said := _of_system(one, endpoint)):
             return said
         if type(one).__module__.startswith("aiohttp") and str(one):

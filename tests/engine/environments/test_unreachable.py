@@ -32,7 +32,7 @@ def failed(number: int) -> OSError:
         (failed(errno.EHOSTUNREACH), FAR, "No route to host", "start it"),
         (failed(errno.EMFILE), FAR, "Too many open files", "start it"),
         (socket.gaierror(-2, "Name or service not known"), FAR, "lab: no host of that name", "change DOCKER_HOST"),
-        (TimeoutError(), FAR, "it takes the connection and says nothing", "look whether it hangs"),
+        (TimeoutError(), FAR, "it does not answer in time", "look whether it hangs"),
         (RuntimeError("Client sent an HTTP request to an HTTPS server."), FAR, "it speaks TLS", "DOCKER_CERT_PATH"),
         (RuntimeError("<html>Not found</html>"), FAR, "what answers there is no Docker engine", "change DOCKER_HOST"),
         (failed(errno.ECONNRESET), BEHIND_SSH, "nobody answers at its socket /var/run/docker.sock", "ssh://host/path"),
@@ -60,7 +60,7 @@ def test_a_reason_inside_of_a_librarys_own_is_found() -> None:
 def test_a_daemon_that_hangs_in_the_middle_of_the_handshake_is_told_as_that() -> None:
     hangs = TimeoutError()
     hangs.__context__ = ssl.SSLWantReadError(2, "The operation did not complete (read)")
-    assert why(hangs, FAR)[0] == "it takes the connection and says nothing"
+    assert why(hangs, FAR)[0] == "it does not answer in time"
 
 
 def test_the_address_is_told_with_what_led_there() -> None:
