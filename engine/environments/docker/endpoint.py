@@ -138,7 +138,9 @@ def _check(host: str, named_by: str) -> None:
     try:
         place = urlsplit(host)
         there = bool(rest) if scheme == "unix" else bool(place.hostname and (place.port or scheme == "ssh"))
-    except ValueError:  # the port is no number
+        if scheme not in ("unix", "ssh"):
+            (place.hostname or "").encode("idna")
+    except ValueError:  # the port is no number, the name none that a host can have
         there = False
     # What begins with a hyphen would be an option of ssh.
     if scheme not in SCHEMES or not there or (scheme == "ssh" and rest.startswith("-")):

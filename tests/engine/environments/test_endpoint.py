@@ -84,6 +84,12 @@ def test_a_context_that_cannot_be_used_is_named_with_its_file(tmp_path: Path) ->
         find_endpoint({"DOCKER_CONFIG": str(tmp_path), "DOCKER_CONTEXT": "odd"})
 
 
+@pytest.mark.parametrize("name", ["a..b", "x" * 64, "[::1", "h:x"])
+def test_a_name_that_no_host_can_have_is_refused_with_what_named_it(name: str) -> None:
+    with pytest.raises(ValueError, match="^DOCKER_HOST is 'tcp://.*expected"):
+        find_endpoint({"DOCKER_HOST": f"tcp://{name}:2375"})
+
+
 def test_tls_is_asked_for_by_a_variable_or_by_the_address() -> None:
     host = {"DOCKER_HOST": "tcp://lab:2376", "DOCKER_CERT_PATH": "/c"}
     assert not find_endpoint(host).tls
