@@ -86,7 +86,7 @@ def test_a_context_that_cannot_be_used_is_named_with_its_file(tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", ["a..b", "x" * 64, "[::1", "h:x"])
 def test_a_name_that_no_host_can_have_is_refused_with_what_named_it(name: str) -> None:
-    with pytest.raises(ValueError, match="^DOCKER_HOST is 'tcp://.*expected"):
+    with pytest.raises(ValueError, match=r"^DOCKER_HOST is 'tcp://.*expected"):
         find_endpoint({"DOCKER_HOST": f"tcp://{name}:2375"})
 
 
