@@ -15,6 +15,8 @@ from pathlib import Path
 from tests.end_to_end.deck import TRIALDECK
 
 SEEN_SEC = 60.0
+SEEN_BY_A_PERSON_SEC = 0.3
+"""Nobody's next key comes sooner after what is seen; keys that do are what the tests of fast keys are for."""
 PREFIX = "exit-code:"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 NOT_OURS = frozenset({"TMUX", "NO_COLOR", "COLUMNS", "LINES"})
@@ -56,6 +58,7 @@ class Terminal:
         assert not all(text in before for text in texts) or (gone and gone in before), f"tells nothing:\n{before}"
         self.press("Escape")
         self.sees(*texts, gone=gone)
+        time.sleep(SEEN_BY_A_PERSON_SEC)
 
     def screen(self) -> str:
         return self.tmux("capture-pane", "-p", "-t", "deck")
