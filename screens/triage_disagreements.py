@@ -46,6 +46,7 @@ class DisagreementsScreen(DeckScreen[str | None]):
         self.cover = cover
         self.names = TrialNames(source.state, cover)
         self.notes: dict[str, str] = {}
+        self._noted: str | None = None  # whose note is being written: the list may change meanwhile
         self.said: Pieces = []
 
     def compose(self) -> ComposeResult:
@@ -155,12 +156,13 @@ class DisagreementsScreen(DeckScreen[str | None]):
 
     def action_note(self) -> None:
         if (trial := self.trial) is not None:
+            self._noted = trial
             note = self.notes.get(trial, "")
             self.query_one(EntryLine).ask("note", note, MOST_NOTE, "why; goes with your decision")
 
     def on_entry_line_kept(self, event: EntryLine.Kept) -> None:
-        if (trial := self.trial) is not None:
-            self.notes[trial] = event.text.strip()
+        if self._noted is not None:
+            self.notes[self._noted] = event.text.strip()
         self.query_one(DisagreementTable).focus()
         self._show_trial()
 

@@ -240,6 +240,25 @@ async def test_a_note_goes_with_the_trial_that_it_was_written_for(run: Path) -> 
     assert sorted(settled.values()) == ["", "docker"] and len(settled) == 2
 
 
+async def test_a_note_does_not_go_to_another_trial_when_its_own_is_settled_meanwhile(run: Path) -> None:
+    for trial in (OOM, PLAIN):
+        by_others(run, trial, Cause.AGENT, who="bob")
+    async with triage_opened(run, trial=OOM) as (app, pilot, screen):
+        screen.desk.label((OOM, PLAIN), Cause.MODEL)
+        await pilot.press("D")
+        await until(pilot, lambda: isinstance(app.screen, DisagreementsScreen))
+        await settle(pilot)
+        shown = app.screen
+        assert isinstance(shown, DisagreementsScreen) and shown.trial is not None
+        own = shown.trial
+        await pilot.press("n", *"docker")
+        screen.desk.settle(own, Cause.TASK, note="", blind=False)
+        await until(pilot, lambda: shown.trial not in (own, None))
+        await pilot.press("enter")
+        await settle(pilot)
+        assert shown.notes == {own: "docker"}
+
+
 async def test_a_settlement_of_what_was_seen_by_name_is_not_blind(run: Path) -> None:
     by_others(run, OOM, Cause.AGENT, who="bob")
     async with triage_opened(run, trial=OOM) as (app, pilot, screen):
