@@ -47,6 +47,13 @@ class AnswerReading:
         self._stream.close()
         return self._streamed(self._stream)
 
+    @property
+    def whole(self) -> bool:
+        """Whether all that an answer consists of was fed, even if its connection has not ended yet."""
+        if self._stream is not None:
+            return self._stream.ended
+        return self._copy is not None and decoded(bytes(self._copy)) is not None
+
     def so_far(self) -> Heard:
         """Of an answer that broke off: what is known of it."""
         return heard_in(self._wire, _as_bytes(self._stream.answer())) if self._stream is not None else Heard()

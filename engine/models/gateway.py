@@ -164,10 +164,10 @@ class Gateway:
             async with self._room:
                 return await self._pass_on(request, way, call)
         except asyncio.CancelledError:
-            call.hung_up = True
+            call.left()
             raise
         except HungUp:
-            call.hung_up = True
+            call.left()
             return _cut(request)
         except AnswerBroken as error:
             call.failed(error.failure)
@@ -240,7 +240,7 @@ class Gateway:
         )
         if upstream.content_length is not None and "Content-Encoding" not in upstream.headers:
             response.content_length = upstream.content_length
-        size = 0
+        size, passed_on = 0, True
         try:
             await or_hung_up(response.prepare(request))
             silence_sec = SILENCE_SEC if streamed else ANSWER_SEC
@@ -251,15 +251,20 @@ class Gateway:
                         words = f"the answer is larger than {MOST_ANSWER >> 20} MiB"
                         raise AnswerBroken(ModelFailure(code=Code.MODEL_FAILED, words=words, status=upstream.status))
                     reading.feed(piece)
+                    passed_on = False
                     if masked := mask.feed(piece):
                         await or_hung_up(response.write(masked))
-            read = reading.close()
-        except (AnswerBroken, HungUp, asyncio.CancelledError):
+                    passed_on = True
+        except asyncio.CancelledError:  # a program that has its answer may leave before the server's end has come
+            if passed_on and reading.whole:
+                call.answer(reading.close())
+            else:
+                call.heard = reading.so_far()
+            raise
+        except (AnswerBroken, HungUp):
             call.heard = reading.so_far()
             raise
-        call.heard = read.heard
-        if read.failure is not None:
-            call.failed(read.failure)
+        call.answer(reading.close())
         await or_hung_up(response.write_eof(mask.rest()))
         return response
 

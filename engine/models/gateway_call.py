@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from engine.models.answer_cost import answer_cost
+from engine.models.answer_reading import Read
 from engine.models.heard import Heard
 from engine.models.model_call import ModelCall, ModelFailure
 from engine.models.scrubbed import scrubbed_failure, secrets_of
@@ -38,6 +39,18 @@ class GatewayCall:
         self.heard = Heard()
         self.headers: Mapping[str, str] = {}
         self.hung_up = False
+        self.answered = False
+        """Its answer went to the program whole: who leaves then has not hung up."""
+
+    def answer(self, read: Read) -> None:
+        """All of it has passed."""
+        self.heard, self.answered = read.heard, True
+        if read.failure is not None:
+            self.failed(read.failure)
+
+    def left(self) -> None:
+        """The program is gone, or the gateway closes."""
+        self.hung_up = not self.answered
 
     @property
     def failure(self) -> ModelFailure | None:

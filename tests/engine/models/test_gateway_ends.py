@@ -8,12 +8,14 @@ import aiohttp
 import pytest
 
 from engine.models.gateway import Gateway
+from engine.models.model_call import Stop
 from engine.models.scripted.script import Hang
 from engine.models.settings import Wire
 from tests.engine.models.gateways import (
     PATHS,
     SSE,
     Opened,
+    chat_answer,
     chunk,
     event,
     played,
@@ -49,6 +51,30 @@ async def test_a_program_that_goes_away_in_the_middle_ends_the_servers_work_and_
     (call,) = opened.calls
     assert (call.hung_up, call.answer_began, call.failure) == (True, True, None)
     assert opened.shown == []
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "plain"])
+async def test_a_program_that_goes_away_with_its_whole_answer_was_answered(streamed: bool) -> None:
+    """It knows by what it read that nothing follows; the server's end of the answer comes later, or never."""
+    last = event("done", "stop") + b"data: [DONE]\n\n" if streamed else chat_answer()
+    head = SSE if streamed else SSE.replace(b"text/event-stream", b"application/json")
+    gone = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request_of(reader)
+        writer.write(head + chunk(last))
+        await writer.drain()
+        await gone.wait()
+        writer.close()
+
+    async with played(serve) as opened:
+        async with opened.client.post(PATHS[opened.wire], json=opened.body(stream=streamed)) as said:
+            assert await said.content.readexactly(len(last)) == last
+            said.close()
+        await opened.told(1)
+        gone.set()
+    (call,) = opened.calls
+    assert (call.hung_up, call.answer_began, call.failure, call.stop) == (False, True, None, Stop.END)
 
 
 async def test_a_program_that_goes_away_before_the_answer_is_told_once() -> None:
