@@ -21,6 +21,7 @@ from console.app_habits import AppHabits
 from console.app_leaving import AppLeaving
 from console.collector import Collector
 from console.engine_control import ControlFor, EngineControl
+from console.goes_on import go_on_when_continued
 from console.habits import Habits
 from console.keys_in_turn import KeysInTurn
 from console.open_sources import OpenSources, TooManyOpen
@@ -138,7 +139,9 @@ class TrialDeckApp(TmuxClipboard):
         return AwaitComplete() if self.leaving.begun else super().push_screen(*given, **more)
 
     def on_mount(self) -> None:
-        self.leaving.listen(asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        self.leaving.listen(loop)
+        go_on_when_continued(self, loop)
         if not self.is_headless and self.console.color_system == "standard":
             self.habits.show_in(NO_COLOUR_THEME)
         self.theme_changed_signal.subscribe(self, self.habits.theme_changed)
@@ -384,11 +387,9 @@ class TrialDeckApp(TmuxClipboard):
         self.leave()
 
     def leave(self) -> None:
-        """Give the terminal back. A run that lives goes on; the person is told how to come back to it."""
         self.leaving.leave()
 
     def action_interrupt(self) -> None:
-        """Ctrl-C copies a selection; leaves where one only watches; else asks, then cancels, then forces."""
         self.leaving.interrupt()
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import Self
 
 SHOWN_AS = b"***"
 SHORTEST = 6
 """Shorter ones are left: a key has more characters, and a flag such as `1` stands everywhere."""
 
 
-_NAMES_A_SECRET = re.compile(r"key|secret|token|passw|credential|auth", re.IGNORECASE)
+_NAMES_A_SECRET = re.compile(r"key|secret|token|passw|credential|auth(?!ors?(_|$))", re.IGNORECASE)
 
 
 class HiddenValues:
@@ -32,7 +33,7 @@ class HiddenValues:
         """Of the host's variables that tasks were given: those that are called like a secret."""
         found = cls()
         for name, value in variables.items():
-            if _NAMES_A_SECRET.search(name):
+            if _NAMES_A_SECRET.search(name) and not _counts_tokens(name, value):
                 found.add(value)
         return found
 
@@ -65,6 +66,11 @@ class HiddenValues:
         return longest
 
 
+def _counts_tokens(name: str, value: str) -> bool:
+    """`MAX_TOKENS=128000` keeps nothing secret, and its number may stand anywhere in a log."""
+    return "TOKENS" in name.upper() and value.strip().isdecimal()
+
+
 class HidingStream:
     """Passes one stream of one command on. What may be the beginning of a secret waits until more is known."""
 
@@ -85,12 +91,19 @@ class HidingStream:
 
 
 class HidingSink:
-    """The output of one command on its way to a file: each stream by itself."""
+    """The output of one command on its way to a file: each stream by itself. At the end of the block, however it ends,
+    what still waited is written."""
 
     def __init__(self, write: Callable[[str, bytes], None], hidden: HiddenValues) -> None:
         self._write = write
         self._hidden = hidden
         self._streams: dict[str, HidingStream] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self.end()
 
     def __call__(self, stream: str, data: bytes) -> None:
         if shown := self._streams.setdefault(stream, HidingStream(self._hidden)).pass_on(data):

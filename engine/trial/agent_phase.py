@@ -121,8 +121,7 @@ class _Work:
         logged: bool = True,
     ) -> ExecResult:
         self._clock.start()
-        shown = HidingSink(self._log.write, self.hidden)
-        try:
+        with HidingSink(self._log.write, self.hidden) as shown:
             result = await self._environment.execute(
                 command,
                 user=user or self._stage.agent.user,
@@ -131,8 +130,6 @@ class _Work:
                 sink=_both(shown, sink) if logged else sink,
                 timeout_sec=timeout_sec,
             )
-        finally:
-            shown.end()
         if self._last is None and not result.started and result.environment_alive:
             raise TrialFailed(_not_started(result))
         self._last = result

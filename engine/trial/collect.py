@@ -104,15 +104,14 @@ async def _run_hook(
         log.tail = b""
         result = _NO_SERVICE
         if hook.service in environment.services:
-            shown = HidingSink(log.write, HiddenValues.of(environment.spec.allowed_host_env))
-            result = await environment.execute(
-                [*shell, hook.command],
-                service=hook.service,
-                user=hook.user,
-                sink=shown,
-                timeout_sec=hook.timeout_sec,
-            )
-            shown.end()
+            with HidingSink(log.write, HiddenValues.of(environment.spec.allowed_host_env)) as shown:
+                result = await environment.execute(
+                    [*shell, hook.command],
+                    service=hook.service,
+                    user=hook.user,
+                    sink=shown,
+                    timeout_sec=hook.timeout_sec,
+                )
         seconds = time.monotonic() - began
         code = _how_it_ended(result)
         output, line = decode_output(log.tail or result.tail.encode("utf-8", "replace")).strip(), log.lines

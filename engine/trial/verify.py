@@ -111,8 +111,10 @@ async def verify(
     await empty_folders(environment, [str(LOGS_VERIFIER)], Phase.VERIFY, Code.VERIFIER_SETUP_FAILED)
     if image is None:
         await make_log_folders(environment, ("verifier",))  # the agent may have removed it
-    with LogFile(logs / _OUTPUT, record.folder) as log:
-        shown = HidingSink(log.write, HiddenValues.of(job.allowed_host_env))
+    with (
+        LogFile(logs / _OUTPUT, record.folder) as log,
+        HidingSink(log.write, HiddenValues.of(job.allowed_host_env)) as shown,
+    ):
         result = await environment.execute(
             launch(script),
             user=stage.verifier.user,
@@ -120,7 +122,6 @@ async def verify(
             sink=shown,
             timeout_sec=limit,
         )
-        shown.end()
     if (complaint := log.complaint(Phase.VERIFY)) is not None:
         record.issue(complaint)
     if not result.started and result.environment_alive:

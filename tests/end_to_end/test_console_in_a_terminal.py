@@ -71,6 +71,19 @@ def test_a_signal_gives_the_terminal_back(here: Path, number: signal.Signals) ->
         seen.ends_with(128 + number)
 
 
+def test_stopped_from_outside_and_gone_on_each_key_arrives_and_leaving_leaves(here: Path) -> None:
+    with terminal("watch", "demo", cwd=here) as seen:
+        seen.sees("finished")
+        for _ in range(4):
+            _kill_inside(seen, signal.SIGSTOP)
+            _kill_inside(seen, signal.SIGCONT)
+            seen.type("?")
+            seen.sees("Filter the trials")
+            seen.back("finished", gone="Filter the trials")
+        seen.press("q")
+        seen.ends_with(0)
+
+
 def test_without_colour_no_colour_is_written(here: Path) -> None:
     with terminal("watch", "demo", cwd=here, env=["NO_COLOR=1"]) as seen:
         seen.sees("finished")

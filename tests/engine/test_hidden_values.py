@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,6 +65,25 @@ def test_of_the_hosts_variables_those_are_secrets_that_are_called_so() -> None:
     variables = {"OPENAI_API_KEY": KEY, "DB_PASSWD": "hunter22", "LANG": "C.UTF-8", "REGISTRY": "docker.example"}
     said = f"{KEY} hunter22 C.UTF-8 docker.example".encode()
     assert passed_on(HiddenValues.of(variables), said, []) == b"*** *** C.UTF-8 docker.example"
+
+
+def test_a_number_of_tokens_and_an_author_are_no_secrets() -> None:
+    variables = {
+        "MAX_TOKENS": "128000",
+        "GIT_AUTHOR": "somebody",
+        "API_TOKENS": "t0ken-one",
+        "AUTHORIZATION": "Basic!",
+    }
+    said = b"128000 somebody t0ken-one Basic!"
+    assert passed_on(HiddenValues.of(variables), said, []) == b"128000 somebody *** ***"
+
+
+def test_what_waited_is_written_also_where_the_command_is_cut_off() -> None:
+    written: list[bytes] = []
+    with pytest.raises(TimeoutError), HidingSink(lambda _, data: written.append(data), hidden(KEY)) as sink:
+        sink("stdout", b"as far as " + KEY[:3].encode())
+        raise TimeoutError
+    assert b"".join(written) == b"as far as " + KEY[:3].encode()
 
 
 def test_both_streams_of_a_command_are_hidden_each_by_itself() -> None:
