@@ -112,7 +112,7 @@ async def test_an_image_with_next_to_nothing_and_a_user_without_rights_will_do_u
     """Nothing of the Python that it brings gets into the environment of the commands that it runs."""
     script = Script(turns=(Run(command="echo 42 > /tmp/answer.txt; set"), Run(command="sleep 30"), DONE))
     image = bare_image(tmp_path / "image")
-    arm = parse_arm(f"{ARM},step_limit=2,command_timeout_sec=1")
+    arm = parse_arm(f"{ARM},step_limit=2,command_timeout_sec=6")
     async with at_work(rig, arm, Wire.OPENAI_CHAT, script, capsules, image=image, user="agent") as work:
         end = await work.do()
         assert (end.exit_code, end.note, len(work.bodies)) == (0, "LimitsExceeded", 2)
@@ -120,7 +120,7 @@ async def test_an_image_with_next_to_nothing_and_a_user_without_rights_will_do_u
         assert await work.said("cat", "/tmp/answer.txt") == "42\n"
         first, second = (step.observations[0].text for step in steps_in(work))
         assert "MSWEA_CONFIGURED" in first and "PYTHON" not in first and "LD_LIBRARY_PATH" not in first
-        assert "timed out after 1 s" in second
+        assert "timed out after 6 s" in second
         await work.environment.download(TRAJECTORY, work.folder / Path(TRAJECTORY).name)
         own = read_trajectory(work.folder / Path(TRAJECTORY).name)
         assert own is not None and own.ended == "LimitsExceeded" and own.agent_version == VERSION
