@@ -16,6 +16,19 @@ from tests.engine.environments.rig import IDLE, Rig, facts
 pytestmark = [pytest.mark.anyio, pytest.mark.docker]
 
 
+def at_fixed_address(net: str) -> str:
+    """A Compose file that takes the whole of `net`.0/24: no second project gets it."""
+    return f"""
+        services:
+          main:
+            image: debian:bookworm-slim
+            command: [sleep, "600"]
+            init: true
+            networks: {{default: {{ipv4_address: {net}.20}}}}
+        networks: {{default: {{ipam: {{config: [{{subnet: {net}.0/24}}]}}}}}}
+    """
+
+
 async def test_names_that_agree_when_cleaned_run_side_by_side(rig: Rig) -> None:
     """Case 1: upper case, slash, dot, dash, umlaut, another script; the original stays in a label."""
     names = ["org/Fix_Build", "org-fix_build", "ORG.fix-build", "-Größe-42", "日本語/タスク"]
@@ -43,13 +56,13 @@ async def test_fixed_names_and_ports_do_not_stop_a_second_trial(rig: Rig) -> Non
         services:
           main:
             image: debian:bookworm-slim
-            command: [sleep, "60"]
+            command: [sleep, "600"]
             init: true
             container_name: trialdeck-test-fixed
             ports: ["127.0.0.1:18999:80"]
             networks: [net]
             volumes: ["data:/d"]
-          other: {image: debian:bookworm-slim, init: true, command: [sleep, "60"], networks: [net]}
+          other: {image: debian:bookworm-slim, init: true, command: [sleep, "600"], networks: [net]}
         networks: {net: {name: trialdeck-test-net}}
         volumes: {data: {name: trialdeck-test-data}}
     """
@@ -79,15 +92,7 @@ async def test_a_taken_name_is_told_with_its_holder(rig: Rig) -> None:
 async def test_one_subnet_for_two_projects_is_an_address_failure(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Case 16: the stand-in for a pool that ran out; a fixed address keeps the fixed subnet. Whoever finds no room
     waits for another environment to go, and the waiting has an end."""
-    compose = """
-        services:
-          main:
-            image: debian:bookworm-slim
-            command: [sleep, "60"]
-            init: true
-            networks: {default: {ipv4_address: 10.231.7.20}}
-        networks: {default: {ipam: {config: [{subnet: 10.231.7.0/24}]}}}
-    """
+    compose = at_fixed_address("10.231.7")
     async with rig.up(compose=compose) as first:
         monkeypatch.setattr(start_again, "OTHERS_MAKE_ROOM_SEC", ())
         monkeypatch.setattr(start_again, "ROOM_SEC", 0.2)
@@ -96,7 +101,7 @@ async def test_one_subnet_for_two_projects_is_an_address_failure(rig: Rig, monke
         seen = len(rig.recorder.events)
         async with rig.up(start=False, compose=compose) as second, anyio.create_task_group() as group:
             group.start_soon(second.start)
-            await rig.recorder.wait(lambda: _waits_for_room(rig.recorder.events[seen:]), seconds=20.0)
+            await rig.recorder.wait(lambda: _waits_for_room(rig.recorder.events[seen:]), seconds=240.0)
             assert await first.down() == []
     assert issue.code is Code.ADDRESS_POOL_EXHAUSTED
     assert "of trialdeck" in facts(issue)["networks"]
@@ -106,15 +111,7 @@ async def test_a_kept_environment_makes_room_unless_a_person_is_in_it(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Case 16: what is left up for a shell must not cost later trials their verdicts."""
-    compose = """
-        services:
-          main:
-            image: debian:bookworm-slim
-            command: [sleep, "60"]
-            init: true
-            networks: {default: {ipv4_address: 10.231.8.20}}
-        networks: {default: {ipam: {config: [{subnet: 10.231.8.0/24}]}}}
-    """
+    compose = at_fixed_address("10.231.8")
     projects = []
     try:
         async with rig.up(compose=compose) as first:
@@ -130,7 +127,7 @@ async def test_a_kept_environment_makes_room_unless_a_person_is_in_it(
             assert (gone.trial, gone.container) == (first.spec.trial, mains[-1])
             assert not await rig.containers(f"{PROJECT}={first.project}")
             await second.keep()
-        shell = {"Cmd": ["sleep", "60"], "Tty": True, "AttachStdout": True}
+        shell = {"Cmd": ["sleep", "600"], "Tty": True, "AttachStdout": True}
         made = await rig.provider.engine.post(f"containers/{second.project}-main-1/exec", shell)
         await rig.provider.engine.post(f"exec/{made['Id']}/start", {"Detach": True, "Tty": True})
         monkeypatch.setattr(start_again, "OTHERS_MAKE_ROOM_SEC", ())
